@@ -61,7 +61,6 @@ body { padding: 1.5rem 1.5rem 4rem; max-width: 80rem; font-size: 1.2rem; }
 h1 { font-size: 2.4rem; margin: 1rem 0 .5rem; }
 h2 { font-size: 1.9rem; margin-top: 3.5rem; padding-top: 1rem; border-top: 3px solid var(--rule); }
 h3 { font-size: 1.5rem; margin: 2.5rem 0 .75rem; }
-h4 { font-size: 1.25rem; margin: 0 0 .25rem; }
 .shown, .named { margin: 0; padding: .5rem .9rem; background: var(--block); font-weight: 600; }
 .shown { border-left: 8px solid var(--passed); }
 .named { border-left: 8px solid var(--failed); }
@@ -79,9 +78,6 @@ thead i { display: inline-block; width: 1em; height: 1em; vertical-align: -.1em;
 .partly { background: repeating-linear-gradient(45deg, var(--half) 0 5px, var(--page) 5px 10px);
   border: 2px solid var(--passed); }
 .missing { background: var(--page); border: 2px solid var(--rule); }
-.side { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(32rem, 100%), 1fr));
-  gap: 1.25rem; align-items: start; }
-article { border: 2px solid var(--rule); border-radius: 6px; padding: .9rem 1rem; min-width: 0; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 1.05rem; line-height: 1.4; }
 table { border-collapse: collapse; margin: 1rem 0; width: 100%; font-size: 1.1rem; }
 th, td { padding: .4rem .7rem; border-bottom: 1px solid var(--rule); text-align: left;
@@ -92,8 +88,8 @@ td { font-variant-numeric: tabular-nums; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10.5pt; print-color-adjust: exact; }
   h1 { font-size: 20pt; } h2 { font-size: 15pt; margin-top: 1.5rem; } h3 { font-size: 12.5pt; }
-  h4, dd, .lead { font-size: 11.5pt; } pre, table, .who, .quiet, figcaption, dt { font-size: 9pt; }
-  article, figure, tr, li { break-inside: avoid; }
+  dd, .lead { font-size: 11.5pt; } pre, table, .who, .quiet, figcaption, dt { font-size: 9pt; }
+  figure, tr, li { break-inside: avoid; }
   .bar { min-width: 3cm; }
 }
 """

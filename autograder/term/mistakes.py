@@ -1,4 +1,9 @@
-"""Which mistakes a class made: by exercise and name, who made each, and an answer that shows it."""
+"""What a class got wrong: its mistakes, by exercise and name, with an answer that shows each; and
+what each claim of the checks cost.
+
+What a card said is one text in a result, its `message`. Why and what to try are the course's own
+words, so that they are found at its end.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
+from attnlab.checks.words import CHECKS, Words, known, read, spoken
 from autograder.term.class_results import ClassResults
-from autograder.term.said import Said, taken_apart
 
+BEFORE = "before any claim was tried: nothing written, stopped, or refused"
 _STOPPED = {
     "TIMEOUT": "did not finish in time",
     "OOM": "ran out of memory",
@@ -22,6 +29,8 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d[\d.,]*(?:e[-+]?\d+)?%?")
 _RAISED = re.compile(r"raised ([\w.]+)")
 _SHOWN_CHARACTERS = 4000  # an answer that is longer is no example
 _KEY_CHARACTERS = 90
+_FIRST = re.compile(r"This calls `(\w+)`, which fails its own check: begin there\. ")
+_BLANK = re.compile(r"\{\d\}")  # where the words have a name of the learner's
 
 
 @dataclass(slots=True)
@@ -101,3 +110,106 @@ def _name(item: Mapping[str, Any], said: Said) -> str:
         return f"raised: {raised[1][:_KEY_CHARACTERS]}" if raised else "raised"
     what = _NUMBER.sub("…", _PLACE.sub("[…]", said.differed.partition(";")[0].rstrip(".")))
     return what if len(what) <= _KEY_CHARACTERS else f"{what[: _KEY_CHARACTERS - 1]}…"
+
+
+# What a card said
+
+
+class Said(NamedTuple):
+    """What a card said.
+
+    Attributes:
+        differed: what differed or was raised.
+        key: section of the words that say why, '' where none does.
+        reason, remedy: these words; '' the same.
+        follows: the exercise that it calls and that fails itself, '' if there is none.
+    """
+
+    differed: str
+    key: str = ""
+    reason: str = ""
+    remedy: str = ""
+    follows: str = ""
+
+
+def taken_apart(message: str, slug: str, lesson: str, stage: str) -> Said:
+    """A result's message in its parts.
+
+    Args:
+        slug: the diagnosis, '' where there is none: then no reason is looked for.
+        stage: 'pure', 'numpy' or 'torch', whose words the lesson speaks.
+    """
+    follows = ""
+    if first := _FIRST.match(message):
+        follows, message = first[1], message[first.end() :]
+    sections = _sections(lesson, stage) if slug else {}
+    for key in (slug, *sections) if slug in sections else sections:
+        reason, remedy = sections[key]
+        begins = _begins(message, f"{reason} {remedy}")
+        if begins >= 0:
+            tries = _begins(message, remedy)
+            why = message[begins:tries].rstrip()
+            return Said(message[:begins].rstrip(), key, why, message[tries:], follows)
+    return Said(message, follows=follows)
+
+
+@cache
+def _sections(lesson: str, stage: str) -> dict[str, Words]:
+    """Everything that a card of the lesson may say, the lesson's own words first."""
+    found = known(lesson) | read(CHECKS / "crashes.md") | read(CHECKS / "unparsed.md")
+    return {key: Words(*(spoken(text, stage) for text in words)) for key, words in found.items()}
+
+
+def _begins(message: str, words: str) -> int:
+    """Where words stand at a message's end, with any names in their blanks; −1 if they do not.
+
+    Found from the end, part by part: a learner's own text in between costs no more.
+    """
+    parts, at = _BLANK.split(words), len(message)
+    if not message.endswith(parts[-1]):
+        return -1
+    for part in reversed(parts):
+        at = message.rfind(part, 0, at)
+        if at < 0:
+            return -1
+    return at
+
+
+# What each claim cost
+
+
+@dataclass(slots=True)
+class Claim:
+    """One claim of one exercise.
+
+    Attributes:
+        text: BEFORE stands for what was lost before any was tried.
+        students: how many lost by it, as it does not hold (False); was not tried or could not be
+            told (None); or holds, and earns nothing until the first one does (True).
+        lost: points in all.
+    """
+
+    exercise: str
+    text: str
+    students: Counter[bool | None] = field(default_factory=Counter)
+    lost: float = 0.0
+
+
+def lost_by_claim(results: ClassResults) -> tuple[list[Claim], set[str]]:
+    """The autograder's points that were lost by each claim, the dearest first; and of whom it was
+    not kept, when they were graded, which claim cost what.
+    """
+    found: dict[tuple[str, str], Claim] = {}
+    unknown: set[str] = set()
+    for student in results.graded:
+        for item in student.result["exercises"]:
+            name, missing = item["name"], item["max_score"] - item["score"]
+            if missing > 0 and student.lost is None:
+                unknown.add(student.id)
+            elif missing > 0 and student.lost is not None:
+                at_once = [{"claim": BEFORE, "holds": None, "points": missing}]
+                for told in student.lost.get(name, at_once):
+                    claim = found.setdefault((name, told["claim"]), Claim(name, told["claim"]))
+                    claim.students[told["holds"]] += 1
+                    claim.lost += told["points"]
+    return sorted(found.values(), key=lambda each: (-each.lost, each.text)), unknown

@@ -15,17 +15,16 @@ from statistics import mean, quantiles
 from textwrap import shorten
 from types import MappingProxyType
 
-from attnlab.ipynb.words import POLICY, printable
+from attnlab.ipynb.words import printable
 from attnlab.lessons import Lesson
+from autograder.pages.feedback import whole
 from autograder.term.anonymous import Anonymous
-from autograder.term.claims import BEFORE, lost_by_claim
 from autograder.term.class_results import ClassResults, Student
 from autograder.term.look import STYLE, histogram
-from autograder.term.mistakes import Mistake
+from autograder.term.mistakes import BEFORE, Mistake, lost_by_claim
 
 _NAMES, _EXAMPLES = 20, 8
 _LINES = 60  # of an answer that is shown
-_GONE = "No answer with it can be read any more."
 # What becomes of an exercise: a class of the style, and what a table says.
 _KINDS = {
     "passed": "right",
@@ -63,14 +62,8 @@ class Page:
         body = "".join(
             f"<section>\n<h2>{head}</h2>\n{part}</section>\n" for head, part in sections.items()
         )
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f"{POLICY}"
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-            f'<main>\n<p class="{whose}">{said}</p>\n<h1>{_text(title)}</h1>\n'
-            f"{self._glance()}{body}</main>\n</body>\n</html>\n"
-        )
+        head = f'<p class="{whose}">{said}</p>\n<h1>{_text(title)}</h1>\n{self._glance()}'
+        return whole(title, head + body, STYLE)
 
     def _glance(self) -> str:
         """What the class came to."""
@@ -136,43 +129,44 @@ class Page:
             most = max((len(each.students) for each in mistakes), default=1)
             rows = [
                 [
-                    _ticked(self.anonymous.text(each.name)) + self._who(each.students),
-                    _bar({"failed": len(each.students)}, most),
+                    self._mistake(exercise, each, at < _EXAMPLES) + self._who(each.students),
                     str(len(each.students)),
+                    _bar({"failed": len(each.students)}, most),
                     f"{each.lost:g}",
                 ]
-                for each in mistakes
+                for at, each in enumerate(mistakes)
             ]
             if rows:
-                head = ["mistake", "students", "how many", "points lost"]
-                cards = "".join(self._card(exercise, each) for each in mistakes[:_EXAMPLES])
-                parts.append(f"<h3>{_code(exercise)}</h3>\n{_table(head, rows)}")
-                parts.append(f'<div class="side">{cards}</div>\n')
+                table = _table(["mistake", "students", "", "points lost"], rows)
+                parts.append(f"<h3>{_code(exercise)}</h3>\n{table}")
         return "".join(parts) if parts[1:] else "<p>Nobody made a mistake in what was written.</p>"
 
-    def _card(self, exercise: str, mistake: Mistake) -> str:
+    def _mistake(self, exercise: str, mistake: Mistake, whole: bool) -> str:
+        """Its name; and what is said of it, with an answer that shows it."""
         said, count = mistake.said, len(mistake.students)
-        points = f"{mistake.lost:g} point{'s' * (mistake.lost != 1)} lost"
-        parts = [
-            f"<h4>{_ticked(self.anonymous.text(mistake.name))}</h4>\n",
-            f'<p class="quiet">{_students(count)}, {points}{_following(mistake)}</p>\n',
-            f"<p>{_ticked(said.reason)}</p>\n" * bool(said.reason),
-            f"<p><b>Try</b> {_ticked(said.remedy)}</p>\n" * bool(said.remedy),
+        name = f"<b>{_ticked(self.anonymous.text(mistake.name))}</b>"
+        if not whole:
+            return name
+        differed = shorten(self.anonymous.text(said.differed), 400, placeholder=" …")
+        told = {"": said.reason, "<b>Try</b> ": said.remedy, "For this one: ": differed}
+        notes = [
+            f"In {'all' if number == count else number} of them `{of}`, which it calls, fails."
+            for of, number in sorted(mistake.follows.items())
         ]
-        differed = _ticked(shorten(self.anonymous.text(said.differed), 400, placeholder=" …"))
-        parts.append(f'<p class="quiet">For this one: {differed}</p>\n' * bool(said.differed))
-        if not mistake.example:
-            in_vain = mistake.follows.total() == count
-            why = "What they wrote here may be right." if in_vain else _GONE
-            parts.append(f'<p class="quiet">{why}</p>\n')
-        elif count == 1 and not self.names:
-            parts.append('<p class="quiet">Their answer is not shown: they would know it.</p>\n')
+        code = ""
+        if mistake.example and (self.names or count > 1):
+            label = f"An answer to {exercise} with this mistake"
+            code = _pre(self.anonymous.code(mistake.example), label)
+        elif mistake.example:
+            notes.append("Their answer is not shown: they would know it.")
+        elif mistake.follows.total() == count:
+            notes.append("What they wrote here may be right.")
         else:
-            shown = self.anonymous.code(mistake.example)
-            parts.append(_pre(shown, f"An answer to {exercise} with this mistake"))
-            if self.names:
-                parts.append(f'<p class="quiet">Written by {_name(mistake.whose)}</p>\n')
-        return f"<article>{''.join(parts)}</article>\n"
+            notes.append("No answer with it can be read any more.")
+        parts = [f"<p>{what}{_ticked(text)}</p>\n" for what, text in told.items() if text]
+        parts += [f'<p class="quiet">{_ticked(note)}</p>\n' for note in notes]
+        whose = f'<p class="quiet">Written by {_name(mistake.whose)}:</p>' * self.names * bool(code)
+        return "".join([name, *parts, whose, code])
 
     def _claims(self) -> str:
         """What each claim of the checks cost."""
@@ -246,15 +240,6 @@ def _is_by_hand(student: Student) -> bool:
     return any(abs(student.marks.get(name, 0.0) - score) > 1e-6 for name, score in given.items())
 
 
-def _following(mistake: Mistake) -> str:
-    """'; in 4 of them `causal_mask`, which it calls, fails itself'."""
-    return "".join(
-        f"; in {'all' if count == len(mistake.students) else count} of them {_code(name)}, which "
-        "it calls, fails itself"
-        for name, count in sorted(mistake.follows.items())
-    )
-
-
 def _table(head: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     """Rows of HTML, the first column of words; a bar is for the eye, and its number beside it."""
     top = "".join(f'<th scope="col">{each}</th>' for each in head)
@@ -276,11 +261,8 @@ def _bar(parts: Mapping[str, float], most: float = 0.0) -> str:
 def _pre(source: str, label: str) -> str:
     """Code, to be read."""
     lines = source.strip("\n").expandtabs(4).splitlines()
-    cut = [*lines[:_LINES], "… (cut here)"] if len(lines) > _LINES else lines
-    shown = _text("\n".join(cut)[:6000])
-    return (
-        f'<pre tabindex="0" role="group" aria-label="{_text(label)}"><code>{shown}</code></pre>\n'
-    )
+    shown = _text("\n".join([*lines[:_LINES], *["… (cut here)"] * (len(lines) > _LINES)]))
+    return f'<pre tabindex="0" role="group" aria-label="{_text(label)}">{shown}</pre>\n'
 
 
 def _students(count: int) -> str:
