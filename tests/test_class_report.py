@@ -23,9 +23,8 @@ from autograder.submission.folder import Submission
 from autograder.submission.results import Graded
 from autograder.term.anonymous import BLOT, Anonymous
 from autograder.term.class_results import ClassResults, Student
-from autograder.term.mistakes import mistakes_of
-from autograder.term.said import taken_apart
-from autograder.term.table import harmless
+from autograder.term.mistakes import mistakes_of, taken_apart
+from autograder.term.tables import harmless
 from tests import graded
 from tests.graded import LESSON, MOST
 from tests.small_class import hand_in
@@ -149,8 +148,8 @@ def test_scores_exercises_mistakes_and_claims_are_told(course: Path) -> None:
     text = read_as_text(report(course))
     assert "9 students graded; 1 handed in what is no notebook of this lesson." in text
     assert "hardest attention," in text
-    assert "3 students, 7.5 points lost" in text
     assert "For this one: entry [0, 1] is 0.5 too large" in text
+    assert " 3 7.5 " in text
     assert "it agrees with PyTorch 5 0 0" in text
     assert "Who may need a person" not in text
 
@@ -340,7 +339,7 @@ def test_a_hand_in_that_is_gone_since_is_counted_without_its_code(
         shutil.rmtree(course / "class" / "autograded" / name)
     text = read_as_text(report(course))
     assert "5 of 9 notebooks are not in class/autograded any more" in capsys.readouterr().out
-    assert "3 students, 7.5 points lost" in text
+    assert " 3 7.5 " in text
     assert "No answer with it can be read any more." in text
 
 

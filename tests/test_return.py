@@ -28,7 +28,7 @@ from autograder.term.collected import Collected
 from autograder.term.collected import write as write_collected
 from autograder.term.give_back import Order, give_back
 from autograder.term.sheets import Sheet
-from autograder.term.table import harmless
+from autograder.term.tables import harmless
 from tests import gradebooks
 from tests.graded import LESSON, MOST, grade, make_course
 

@@ -39,7 +39,7 @@ _REPAIRS = {
 }
 
 # Every text colour has a contrast of 7:1 or more with its background.
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --text: #1a1a1a; --quiet: #4a4a4a; --page: #ffffff;
   --block: #f2f2ef; --rule: #767676; --link: #0b4f7a; }
 @media (prefers-color-scheme: dark) {
@@ -89,19 +89,28 @@ def render(graded: Graded) -> str:
         body = _not_graded(result)
     else:
         body = "".join([_summary(result), _exercises(graded), _other_errors(graded)])
-    page = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"{POLICY}"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+    page = whole(
+        title,
         f"<h1>{_text(title)}</h1>\n"
         f'<p class="quiet">For <bdi>{_text(result.student)}</bdi></p>\n'
         f'<p class="score">{_region("total", f"{result.max_score:g}")}</p>\n'
         f"{_region('late')}{_region('other', f'{result.max_score:g}')}"
-        f"{body}{_repaired(result)}</main>\n</body>\n</html>\n"
+        f"{body}{_repaired(result)}",
     )
     marks = {item.name: Mark(item.score, item.max_score) for item in result.exercises}
-    return fill(page.translate(CONTROLS), Standing(marks))
+    return fill(page, Standing(marks))
+
+
+def whole(title: str, body: str, style: str = STYLE) -> str:
+    """A page that needs no network and runs nothing, whatever is in it."""
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"{POLICY}"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f"{body}</main>\n</body>\n</html>\n"
+    )
+    return page.translate(CONTROLS)
 
 
 def read(path: Path) -> str | None:

@@ -255,8 +255,7 @@ class _Run:
             except Problem:
                 raise
             except Exception as error:  # of one submission, whatever it is
-                failed = Unreadable(grader_failed(error))
-                submission = Submission(name, failed, seed=self._journal.seed)
+                submission = Submission(name, Unreadable(grader_failed(error)))
                 is_done = False
             if is_done:
                 self._resumed = True
@@ -367,7 +366,7 @@ def _line(sent: Submission, graded: Graded, told: Recorded) -> dict[str, Any]:
     return {
         "folder": sent.folder,
         "fingerprint": sent.fingerprint,
-        "seed": sent.seed,
+        **({} if sent.seed is None else {"seed": sent.seed}),
         "handed_in": told.handed_in and told.handed_in.isoformat(),
         "stands": told.stands,
         "earlier": told.earlier,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from attnlab.ipynb.handed_in import in_nfc
@@ -54,22 +53,15 @@ class Student:
         return sum(self.marks.values())
 
     @property
-    def in_vain(self) -> int:
-        """How many hand-ins there were since one came to more than all before it."""
-        best = max(self.scores)
-        return len(self.scores) - 1 - self.scores.index(best)
-
-    @property
     def why_stuck(self) -> str:
         """Why a person may want to speak with them, '' if nothing says so."""
         if not self.is_graded or self.score >= self.result["max_score"]:
             return ""
-        if self.in_vain >= _STUCK:
-            return f"{len(self.scores)} hand-ins, and the last {self.in_vain} came to no more"
-        written = sum(map(is_written, self.result["exercises"]))
-        if self.score == 0 and written:
-            return "0 points, though something was written"
-        return ""
+        in_vain = len(self.scores) - 1 - self.scores.index(max(self.scores))
+        if in_vain >= _STUCK:
+            return f"{len(self.scores)} hand-ins, and the last {in_vain} came to no more"
+        in_vain = self.score == 0 and any(map(is_written, self.result["exercises"]))
+        return "0 points, though something was written" if in_vain else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,45 +102,45 @@ def results_of(course: Course, lesson: str) -> ClassResults:
         Problem: nobody was graded, or the roster is amiss.
         GradebookError: the gradebook cannot be read.
     """
-    submitted, released = course.submitted(".", "."), course.released(lesson)
-    path = submitted.parent / "runs" / lesson / NAME
+    submitted, path = course.submitted(".", "."), course.submitted(".", ".").parent / roster.NAME
+    journal = path.parent / "runs" / lesson / NAME
     there = handed_in.students(submitted, lesson)
-    lines = _by_student(read(path)) if path.exists() else {}
+    lines: dict[str, list[Line]] = {}
+    for line in read(journal) if journal.exists() else ():
+        lines.setdefault(line["result"]["student"], []).append(line)
     if not lines:
-        if not there:
-            raise Problem(
-                f"Nobody has handed in {lesson}: nothing in {submitted} has its name, and nobody "
-                "was graded in it."
-            )
-        raise Problem(f"Nobody was graded in {lesson} yet. First: make grade LESSON={lesson}")
+        raise Problem(
+            f"Nobody was graded in {lesson} yet. First: make grade LESSON={lesson}"
+            if there
+            else f"Nobody has handed in {lesson}: nothing in {submitted} has its name, and nobody "
+            "was graded in it."
+        )
     with Gradebook(course, make=False) as gradebook:
         standings = gradebook.standings(lesson)
         people: dict[str, Sequence[str]] = {**gradebook.people()}
+    listed = roster.read(path) if path.exists() else []
+    for each in listed:
+        more = filter(None, [each.name, each.email, *each.lms.values()])
+        people[each.id] = (*people.get(each.id, ()), *more)
+    known = {each.id for each in listed} if path.exists() else set(standings)
     students = [_student(name, lines[name], standings.get(name)) for name in sorted(lines)]
-    known, from_roster = _everyone(submitted.parent / roster.NAME, standings, people)
-    waiting = {in_nfc(name) for name in there} - _names(lines)
-    absent = known - _names(lines) - waiting
+    # By the name that is shown, and by that of the folder.
+    named = {in_nfc(name) for key, said in lines.items() for name in (key, said[-1]["folder"])}
+    waiting = {in_nfc(name) for name in there} - named
+    exercises = {  # as the last who were graded have them
+        item["name"]: item["max_score"] for each in students for item in each.result["exercises"]
+    }
+    if not exercises:
+        exercises = points_in(read_notebook(released_text(course.released(lesson)).encode()))
     return ClassResults(
         lesson,
-        _exercises(students) or points_in(read_notebook(released_text(released).encode())),
+        exercises,
         students,
         sorted(waiting),
-        sorted(absent),
-        from_roster,
+        sorted(known - named - waiting),
+        path.exists(),
         people | {name: people.get(name, ()) for name in (*lines, *known, *waiting)},
     )
-
-
-def _by_student(lines: Iterable[Line]) -> dict[str, list[Line]]:
-    found: dict[str, list[Line]] = {}
-    for line in lines:
-        found.setdefault(line["result"]["student"], []).append(line)
-    return found
-
-
-def _names(lines: Mapping[str, Sequence[Line]]) -> set[str]:
-    """Students by the name that is shown, and by that of the folder."""
-    return {in_nfc(name) for key, found in lines.items() for name in (key, found[-1]["folder"])}
 
 
 def _student(name: str, lines: Sequence[Line], standing: Standing | None) -> Student:
@@ -167,29 +159,3 @@ def _student(name: str, lines: Sequence[Line], standing: Standing | None) -> Stu
         scores[each["fingerprint"]] = each["result"]["score"]
     penalty = standing.penalty if standing else 0.0
     return Student(name, result, line.get("lost"), tuple(scores.values()), marks, penalty)
-
-
-def _exercises(students: Sequence[Student]) -> dict[str, float]:
-    """Names and points, as the last who were graded have them."""
-    found: dict[str, float] = {}
-    for student in students:
-        for item in student.result["exercises"]:
-            found[item["name"]] = item["max_score"]
-    return found
-
-
-def _everyone(
-    path: Path, standings: Mapping[str, Any], people: dict[str, Sequence[str]]
-) -> tuple[set[str], bool]:
-    """Whoever should hand in: the roster, if there is one; `people` learns what it calls them.
-
-    Raises:
-        Problem: something in the roster is amiss.
-    """
-    if not path.exists():
-        return set(standings), False
-    students = roster.read(path)
-    for each in students:
-        more = filter(None, [each.name, each.email, *each.lms.values()])
-        people[each.id] = (*people.get(each.id, ()), *more)
-    return {each.id for each in students}, True

@@ -12,306 +12,226 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, quantiles
+from textwrap import shorten
+from types import MappingProxyType
 
-from attnlab.ipynb.words import POLICY, printable
+from attnlab.ipynb.words import printable
 from attnlab.lessons import Lesson
+from autograder.pages.feedback import whole
 from autograder.term.anonymous import Anonymous
-from autograder.term.claims import Lost, dearest
 from autograder.term.class_results import ClassResults, Student
-from autograder.term.mistakes import Mistake
-from autograder.term.plots import Bar, Parts, bars, histogram, stacked
-from autograder.term.style import STYLE
+from autograder.term.look import STYLE, histogram
+from autograder.term.mistakes import BEFORE, Mistake, lost_by_claim
 
-_NAMES, _EXAMPLES, _CLAIMS = 20, 8, 8
+_NAMES, _EXAMPLES = 20, 8
 _LINES = 60  # of an answer that is shown
+# What becomes of an exercise: a class of the style, and what a table says.
+_KINDS = {
+    "passed": "right",
+    "partly": "part of the points",
+    "failed": "no points",
+    "missing": "not written",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Page:
     """What there is to show.
 
     Attributes:
-        answers: by student and exercise.
+        names: whether it is the teacher's page, which names students.
     """
 
     results: ClassResults
     lesson: Lesson
     mistakes: Mapping[str, Sequence[Mistake]]
-    lost: Mapping[str, Lost]
-    answers: Mapping[str, Mapping[str, str]]
     anonymous: Anonymous
-
-
-def render(found: Found, names: bool) -> str:
-    """The page.
-
-    Args:
-        names: whether it is the teacher's, which names students.
-    """
-    return _Page(found, names).text()
-
-
-class _Page:
-    """One page, by its sections."""
-
-    def __init__(self, found: Found, names: bool) -> None:
-        self._found, self._names, self._results = found, names, found.results
-        self._graded = {student.id: student for student in found.results.graded}
+    names: bool
 
     def text(self) -> str:
-        title = f"Lesson {self._found.lesson.number:02}, {self._found.lesson.title.lower()}"
-        if self._names:
+        """All of it, as HTML."""
+        title = f"Lesson {self.lesson.number:02}, {self.lesson.title.lower()}: the class"
+        if self.names:
             whose, said = "named", "With names: for the teacher alone. Do not show it in class."
         else:
             whose, said = "shown", "Without names: made to be shown in class."
-        sections = [self._glance(), self._people(), self._exercises()]
-        sections += [self._mistakes(), self._claims()]
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f"{POLICY}"
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{_text(title)}: the class</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-            f'<main>\n<p class="{whose}">{said}</p>\n<h1>{_text(title)}: the class</h1>\n'
-            + "".join(sections)
-            + "</main>\n</body>\n</html>\n"
+        sections = {"Who may need a person": self._people()} if self.names else {}
+        if self.results.graded:
+            sections |= {"Exercises": self._exercises(), "Mistakes": self._mistakes()}
+            sections["What each claim cost"] = self._claims()
+        body = "".join(
+            f"<section>\n<h2>{head}</h2>\n{part}</section>\n" for head, part in sections.items()
         )
-
-    # What the class came to
+        head = f'<p class="{whose}">{said}</p>\n<h1>{_text(title)}</h1>\n{self._glance()}'
+        return whole(title, head + body, STYLE)
 
     def _glance(self) -> str:
-        results, graded = self._results, self._results.graded
-        invalid = len(results.students) - len(graded)
+        """What the class came to."""
+        results, graded = self.results, self.results.graded
         said = [f"{_students(len(graded))} graded"]
-        said += [f"{invalid} handed in what is no notebook of this lesson"] if invalid else []
-        said += [f"{len(results.waiting)} not graded yet"] if results.waiting else []
-        said += [f"{len(results.absent)} handed in nothing"] if results.absent else []
+        for what, count in (
+            ("handed in what is no notebook of this lesson", len(results.students) - len(graded)),
+            ("not graded yet", len(results.waiting)),
+            ("handed in nothing", len(results.absent)),
+        ):
+            said += [f"{count} {what}"] if count else []
         head = f'<p class="lead">{"; ".join(said)}.</p>\n'
         if not graded:
             return f"{head}<p>So there is nothing to tell of their answers.</p>\n"
         scores, most = [student.score for student in graded], results.points
-        low, middle, upper = _quartiles(scores)
-        numbers = [
-            ("mean", f"{mean(scores):.2f} of {most:g} points"),
-            ("lower quartile", f"{low:g}"),
-            ("median", f"{middle:g}"),
-            ("upper quartile", f"{upper:g}"),
-        ]
+        several = scores if scores[1:] else scores * 2  # one is not enough for a quartile
+        quartiles = [round(each, 2) for each in quantiles(several, n=4, method="inclusive")]
         hardest = min(results.exercises, key=self._share)
-        numbers.append(("hardest", f"{hardest}, {self._share(hardest):.0%} of its points"))
-        rows = "".join(f"<div><dt>{_text(k)}</dt><dd>{_text(v)}</dd></div>" for k, v in numbers)
-        alt = (
-            f"Histogram of {len(scores)} scores from 0 to {most:g} points. Mean {mean(scores):.2f},"
-            f" quartiles {low:g}, {middle:g} and {upper:g}."
-        )
+        numbers = {"mean": f"{mean(scores):.2f} of {most:g} points"}
+        for name, score in zip(
+            ("lower quartile", "median", "upper quartile"), quartiles, strict=True
+        ):
+            numbers[name] = f"{score:g}"
+        numbers["hardest"] = f"{hardest}, {self._share(hardest):.0%} of its points"
+        rows = "".join(f"<div><dt>{k}</dt><dd>{_text(v)}</dd></div>" for k, v in numbers.items())
         note = "Points are the gradebook's, before lateness takes any off."
         if by_hand := sum(map(_is_by_hand, graded)):
             note += f" Of {_students(by_hand)} a person set points."
-        if late := [student for student in graded if student.penalty]:
-            note += f" Lateness costs {_students(len(late))} points."
+        if late := sum(student.penalty > 0 for student in graded):
+            note += f" Lateness costs {_students(late)} points."
         return (
-            f'{head}<dl class="numbers">{rows}</dl>\n'
-            f"<figure>{histogram(scores, most, (low, middle, upper), alt)}"
+            f'{head}<dl class="numbers">{rows}</dl>\n<figure>{histogram(scores, most, quartiles)}'
             f"<figcaption>How many students reached how many points. {note}</figcaption></figure>\n"
         )
 
     def _share(self, exercise: str) -> float:
         """The part of an exercise's points that the class reached."""
-        worth = self._results.exercises[exercise]
-        marks = [student.marks.get(exercise, 0.0) for student in self._results.graded]
+        worth = self.results.exercises[exercise]
+        marks = [student.marks.get(exercise, 0.0) for student in self.results.graded]
         return mean(marks) / worth if worth else 1.0
 
     def _exercises(self) -> str:
-        if not self._results.graded:
-            return ""
-        rows, cells, said = [], [], []
-        for name, worth in self._results.exercises.items():
-            counts = self._counts(name)
-            rows.append(Parts(f"{name}, {self._share(name):.0%} of {worth:g}", counts))
-            right, part, none, _ = counts
-            said.append(f"{name}: {right} right, {part} with part of the points, {none} with none")
-            points = self._share(name) * worth
-            cells.append([_code(name), *map(str, counts), f"{points:.2f} of {worth:g}"])
-        head = ["exercise", "right", "part of the points", "no points", "not written", "mean"]
-        alt = f"A bar for each exercise, in parts. {'; '.join(said)}."
-        return _section(
-            "Exercises",
-            f"<figure>{stacked(rows, alt)}<figcaption>What became of each exercise. The percentage "
-            f"is of its points, over the class.</figcaption></figure>\n{_table(head, cells)}",
-        )
-
-    def _counts(self, exercise: str) -> tuple[int, ...]:
-        """How many were right, partly right, wrong, and not written."""
-        kinds = [0, 0, 0, 0]
-        for student in self._results.graded:
-            for item in student.result["exercises"]:
-                if item["name"] == exercise:
-                    kinds[_kind(item["status"], item["score"])] += 1
-        return tuple(kinds)
-
-    # What went wrong
+        rows = []
+        for name, worth in self.results.exercises.items():
+            counts = dict.fromkeys(_KINDS, 0)
+            for student in self.results.graded:
+                for item in student.result["exercises"]:
+                    counts[_kind(item["status"], item["score"])] += item["name"] == name
+            share = self._share(name)
+            points = f"{share * worth:.2f} of {worth:g}, {share:.0%}"
+            rows.append([_code(name), _bar(counts), *map(str, counts.values()), points])
+        kinds = [f'<i class="{kind}"></i> {said}' for kind, said in _KINDS.items()]
+        return _table(["exercise", "the class", *kinds, "mean"], rows)
 
     def _mistakes(self) -> str:
-        if not self._results.graded:
-            return ""
+        """What went wrong: for each exercise a table, and an answer for each of the first."""
         parts = [
             "<p>A mistake has a name where an answer's numbers are that mistake's, or where what "
-            "Python raised tells it; else it is called by what differed. "
-            + (
-                "Examples have no comments and no names; whose they are stands below.</p>\n"
-                if self._names
-                else "Examples are answers of this class, without comments and names.</p>\n"
-            )
+            "Python raised tells it; else it is called by what differed. Examples are answers of "
+            "this class, without comments and names.</p>\n"
         ]
-        for exercise, mistakes in self._found.mistakes.items():
-            if not mistakes:
-                continue
+        for exercise, mistakes in self.mistakes.items():
+            most = max((len(each.students) for each in mistakes), default=1)
             rows = [
-                Bar(each.name, len(each.students), str(len(each.students)))
-                for each in mistakes[:_EXAMPLES]
+                [
+                    self._mistake(exercise, each, at < _EXAMPLES) + self._who(each.students),
+                    str(len(each.students)),
+                    _bar({"failed": len(each.students)}, most),
+                    f"{each.lost:g}",
+                ]
+                for at, each in enumerate(mistakes)
             ]
-            told = ", ".join(f"{row.label} {row.number}" for row in rows)
-            alt = f"Bars: how many students made which mistake in {exercise}: {told}."
-            cards = "".join(self._card(exercise, each) for each in mistakes[:_EXAMPLES])
-            parts.append(
-                f"<h3>{_code(exercise)}</h3>\n<figure>{bars(rows, alt)}<figcaption>Students by "
-                f'mistake.</figcaption></figure>\n<div class="side">{cards}</div>\n'
-            )
-            if rest := mistakes[_EXAMPLES:]:
-                items = "".join(
-                    f"<li>{_ticked(self._shown(each.name))}: {len(each.students)}"
-                    f"{self._who(each.students)}</li>"
-                    for each in rest
-                )
-                parts.append(f"<p>Rarer:</p><ul>{items}</ul>\n")
-        if len(parts) == 1:
-            parts = ["<p>Nobody made a mistake in what was written.</p>\n"]
-        return _section("Mistakes", "".join(parts))
+            if rows:
+                table = _table(["mistake", "students", "", "points lost"], rows)
+                parts.append(f"<h3>{_code(exercise)}</h3>\n{table}")
+        return "".join(parts) if parts[1:] else "<p>Nobody made a mistake in what was written.</p>"
 
-    def _card(self, exercise: str, mistake: Mistake) -> str:
+    def _mistake(self, exercise: str, mistake: Mistake, whole: bool) -> str:
+        """Its name; and what is said of it, with an answer that shows it."""
         said, count = mistake.said, len(mistake.students)
-        points = f"{_points(mistake.lost)} lost"
-        parts = [
-            f"<h4>{_ticked(self._shown(mistake.name))}</h4>\n",
-            f'<p class="quiet">{_students(count)}, {points}{_following(mistake)}</p>\n',
+        name = f"<b>{_ticked(self.anonymous.text(mistake.name))}</b>"
+        if not whole:
+            return name
+        differed = shorten(self.anonymous.text(said.differed), 400, placeholder=" …")
+        told = {"": said.reason, "<b>Try</b> ": said.remedy, "For this one: ": differed}
+        notes = [
+            f"In {'all' if number == count else number} of them `{of}`, which it calls, fails."
+            for of, number in sorted(mistake.follows.items())
         ]
-        if said is not None:
-            parts += [f"<p>{_ticked(said.reason)}</p>\n" if said.reason else ""]
-            parts += [f"<p><b>Try</b> {_ticked(said.remedy)}</p>\n" if said.remedy else ""]
-            if said.differed:
-                differed = self._found.anonymous.text(said.differed)
-                parts.append(f'<p class="quiet">For this one: {_ticked(_cut(differed))}</p>\n')
-        if mistake.example and count == 1 and not self._names:
-            parts.append('<p class="quiet">Their answer is not shown: they would know it.</p>\n')
+        code = ""
+        if mistake.example and (self.names or count > 1):
+            label = f"An answer to {exercise} with this mistake"
+            code = _pre(self.anonymous.code(mistake.example), label)
         elif mistake.example:
-            shown = self._found.anonymous.code(mistake.example)
-            parts.append(_pre(shown, f"An answer to {exercise} with this mistake"))
-            if self._names:
-                parts.append(f'<p class="quiet">Written by {_name(mistake.whose)}</p>\n')
+            notes.append("Their answer is not shown: they would know it.")
         elif mistake.follows.total() == count:
-            parts.append('<p class="quiet">What they wrote here may be right.</p>\n')
+            notes.append("What they wrote here may be right.")
         else:
-            parts.append('<p class="quiet">No answer with it can be read any more.</p>\n')
-        if count > 1 or not mistake.example:
-            parts.append(self._who(mistake.students, before=f"All {count}: "))
-        return f"<article>{''.join(parts)}</article>\n"
-
-    def _shown(self, name: str) -> str:
-        return self._found.anonymous.text(name)
-
-    # What it cost
+            notes.append("No answer with it can be read any more.")
+        parts = [f"<p>{what}{_ticked(text)}</p>\n" for what, text in told.items() if text]
+        parts += [f'<p class="quiet">{_ticked(note)}</p>\n' for note in notes]
+        whose = f'<p class="quiet">Written by {_name(mistake.whose)}:</p>' * self.names * bool(code)
+        return "".join([name, *parts, whose, code])
 
     def _claims(self) -> str:
-        lost = self._found.lost
-        costly = [each for each in dearest(lost, _CLAIMS) if each[1].lost > 0]
-        parts = []
-        if costly:
-            rows = [
-                Bar(f"{name}: {claim.text}", claim.lost, f"{claim.lost:g}")
-                for name, claim in costly
+        """What each claim of the checks cost."""
+        claims, unknown = lost_by_claim(self.results)
+        most = max((claim.lost for claim in claims), default=1.0)
+        rows = [
+            [
+                _code(each.exercise),
+                f"<i>{BEFORE}</i>" if each.text == BEFORE else _ticked(each.text),
+                *(str(each.students[holds]) for holds in (False, None, True)),
+                f"{each.lost:g}",
+                _bar({"failed": each.lost}, most),
             ]
-            alt = "Bars: points that the class lost by the dearest claims. " + "; ".join(
-                f"{row.label}, {row.number}" for row in rows
-            )
-            parts.append(
-                f"<figure>{bars(rows, alt)}<figcaption>Points that the class lost, by claim: the "
-                f"dearest {len(rows)}.</figcaption></figure>\n"
-            )
-        unknown: set[str] = set()
-        head = ["claim", "does not hold", "not tried", "holds, and waits", "points lost"]
-        for name, each in lost.items():
-            unknown.update(each.unknown)
-            cells = [
-                [
-                    _ticked(claim.text),
-                    *(str(len(those)) for those in (claim.false, claim.untried, claim.waiting)),
-                    f"{claim.lost:g}",
-                ]
-                for claim in each.claims
-            ]
-            if each.before:
-                before = "<i>before any claim was tried: nothing written, stopped, or refused</i>"
-                cells.append([before, "", str(len(each.before)), "", f"{each.before_points:g}"])
-            if cells:
-                parts.append(f"<h3>{_code(name)}</h3>\n{_table(head, cells)}")
-        if parts:
-            parts.insert(
-                0,
-                "<p>What each claim of the checks cost, by the autograder's points. A claim that "
-                "holds earns nothing until the first of its exercise holds.</p>\n",
+            for each in claims
+        ]
+        said = "<p>No claim cost anybody a point.</p>\n"
+        if rows:
+            head = ["exercise", "claim", "does not hold", "not tried", "holds, and waits"]
+            said = (
+                "<p>By the autograder's points, the dearest first. A claim that holds earns "
+                "nothing until the first of its exercise holds.</p>\n"
+                + _table([*head, "points lost", ""], rows)
             )
         if unknown:
-            parts.append(
+            said += (
                 f"<p>Of {_students(len(unknown))} it was not kept which claims failed: they were "
                 "graded before that was noted. To know it, grade the lesson again.</p>\n"
             )
-        if not parts:
-            parts = ["<p>No claim cost anybody a point.</p>\n"] if self._results.graded else []
-        return _section("What each claim cost", "".join(parts)) if parts else ""
-
-    # Who may need a person
+        return said
 
     def _people(self) -> str:
-        """On the teacher's page alone; the other has the numbers at its top."""
-        if not self._names:
-            return ""
-        results = self._results
+        """Who may need a person, and why."""
+        results = self.results
         stuck = {each.id: each.why_stuck for each in results.graded if each.why_stuck}
         invalid = [each.id for each in results.students if not each.is_graded]
-        lists: list[tuple[str, Collection[str]]] = [
-            ("Seem stuck: several hand-ins that came to no more, or 0 points for what they wrote",
-             stuck),
+        known = "the roster" if results.from_roster else "the gradebook"
+        why = "several hand-ins that came to no more, or 0 points for what they wrote"
+        lists: tuple[tuple[str, Collection[str]], ...] = (
+            (f"Seem stuck: {why}", stuck),
             ("Handed in what could not be graded", invalid),
             ("Handed in, and not graded yet", results.waiting),
-            (f"Handed in nothing, of {'the roster' if results.from_roster else 'the gradebook'}",
-             results.absent),
-        ]  # fmt: skip
+            (f"Handed in nothing, of {known}", results.absent),
+        )
         items = "".join(
-            f"<li><b>{len(those)}</b> {_text(what)}{self._who(those, stuck)}</li>"
+            f"<li><b>{len(those)}</b> {what}{self._who(those, stuck)}</li>"
             for what, those in lists
             if those
         )
-        if not items:
-            return ""
-        return _section("Who may need a person", f'<ul class="people">{items}</ul>\n')
+        return f'<ul class="people">{items}</ul>\n' if items else "<p>Nobody.</p>\n"
 
-    def _who(
-        self, students: Collection[str], why: Mapping[str, str] | None = None, before: str = ""
-    ) -> str:
+    def _who(self, students: Collection[str], why: Mapping[str, str] = MappingProxyType({})) -> str:
         """Their names, on the teacher's page alone."""
-        if not self._names or not students:
+        if not self.names:
             return ""
-        names = [_name(each) + _because(why, each) for each in sorted(students)[:_NAMES]]
-        if len(students) > _NAMES:
-            names.append(f"and {len(students) - _NAMES:,} more, in the table")
-        return f'<p class="who">{before}{", ".join(names)}</p>\n'
+        told = [
+            _name(each) + (f" ({_text(why[each])})" if each in why else "")
+            for each in sorted(students)
+        ]
+        more = f", and {len(told) - _NAMES:,} more, in the table" * (len(told) > _NAMES)
+        return f'<p class="who">{", ".join(told[:_NAMES])}{more}</p>\n'
 
 
-def _kind(status: str, score: float) -> int:
-    if status == "PASS":
-        return 0
-    if status == "MISSING":
-        return 3
-    return 1 if score > 0 else 2
+def _kind(status: str, score: float) -> str:
+    known = {"PASS": "passed", "MISSING": "missing"}
+    return known.get(status, "partly" if score > 0 else "failed")
 
 
 def _is_by_hand(student: Student) -> bool:
@@ -320,64 +240,33 @@ def _is_by_hand(student: Student) -> bool:
     return any(abs(student.marks.get(name, 0.0) - score) > 1e-6 for name, score in given.items())
 
 
-def _quartiles(scores: Sequence[float]) -> tuple[float, float, float]:
-    if len(scores) == 1:
-        return scores[0], scores[0], scores[0]
-    low, middle, upper = (round(each, 2) for each in quantiles(scores, n=4, method="inclusive"))
-    return low, middle, upper
-
-
-def _following(mistake: Mistake) -> str:
-    """'; in 4 of them `causal_mask` fails already'."""
-    everyone = len(mistake.students)
-    said = [
-        f"in {'all' if count == everyone else count} of them {_code(name)}, which it calls, fails "
-        "itself"
-        for name, count in sorted(mistake.follows.items())
-    ]
-    return "; " + "; ".join(said) if said else ""
-
-
-def _because(why: Mapping[str, str] | None, student: str) -> str:
-    said = (why or {}).get(student, "")
-    return f" ({_text(said)})" if said else ""
-
-
-def _section(title: str, body: str) -> str:
-    return f"<section>\n<h2>{_text(title)}</h2>\n{body}</section>\n"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows of HTML, the first column of words and the others of numbers."""
-    top = "".join(f'<th scope="col">{_text(each)}</th>' for each in head)
+def _table(head: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of HTML, the first column of words; a bar is for the eye, and its number beside it."""
+    top = "".join(f'<th scope="col">{each}</th>' for each in head)
     body = "".join(
-        f'<tr><th scope="row">{row[0]}</th>' + "".join(f"<td>{each}</td>" for each in row[1:])
-        + "</tr>\n"
+        f'<tr><th scope="row">{row[0]}</th>{"".join(f"<td>{each}</td>" for each in row[1:])}</tr>\n'
         for row in rows
-    )  # fmt: skip
+    )
     return f"<table><thead><tr>{top}</tr></thead>\n<tbody>{body}</tbody></table>\n"
+
+
+def _bar(parts: Mapping[str, float], most: float = 0.0) -> str:
+    """A bar in parts, by their classes; as long as there is room, or as its share of the most."""
+    whole = most or sum(parts.values()) or 1.0
+    widths = {kind: 100 * length / whole for kind, length in parts.items() if length}
+    each = (f'<i class="{kind}" style="width:{w:.1f}%"></i>' for kind, w in widths.items())
+    return f'<span class="bar" aria-hidden="true">{"".join(each)}</span>'
 
 
 def _pre(source: str, label: str) -> str:
     """Code, to be read."""
     lines = source.strip("\n").expandtabs(4).splitlines()
-    cut = [*lines[:_LINES], "… (cut here)"] if len(lines) > _LINES else lines
-    shown = _text("\n".join(cut)[:6000])
-    return (
-        f'<pre tabindex="0" role="group" aria-label="{_text(label)}"><code>{shown}</code></pre>\n'
-    )
-
-
-def _cut(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    shown = _text("\n".join([*lines[:_LINES], *["… (cut here)"] * (len(lines) > _LINES)]))
+    return f'<pre tabindex="0" role="group" aria-label="{_text(label)}">{shown}</pre>\n'
 
 
 def _students(count: int) -> str:
     return "1 student" if count == 1 else f"{count:,} students"
-
-
-def _points(points: float) -> str:
-    return f"{points:g} point" + ("" if points == 1 else "s")
 
 
 def _name(student: str) -> str:

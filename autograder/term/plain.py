@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from autograder.gradebook.scores import UNGRADED
-from autograder.term.table import harmless
+from autograder.term.tables import harmless
 from autograder.term.who import Person
 
 NOTHING = "nothing handed in"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -81,3 +82,14 @@ def refuse_short(sheet: Sheet, at: int, cells: int) -> None:
             f"{sheet.where}, line {sheet.lines[at]}, has {len(sheet.rows[at])} cells, and the "
             f"first line has {len(sheet.rows[0])} columns. Export the table again."
         )
+
+
+def harmless(cell: object) -> str:
+    """A cell that a spreadsheet takes for text: an apostrophe stands before what begins a formula.
+
+    What forges a row, as a line break does, is a blank.
+    """
+    text = f"{cell:g}" if isinstance(cell, float) else str(cell)
+    text = "".join(each if each.isprintable() else " " for each in text)
+    begins = unicodedata.normalize("NFKC", text.lstrip())[:1]
+    return f"'{text}" if begins in tuple("=+-@") else text
