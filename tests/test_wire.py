@@ -229,6 +229,7 @@ near_values = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(
     st.fixed_dictionaries(
