@@ -9,15 +9,15 @@ import pytest
 
 from attnlab import notebook
 from attnlab.checks.exercise import Exercise
-from attnlab.lessons import exercises_of, slugs
+from attnlab.lessons import slugs
 from attnlab.notebook import check, verdict_on
 from tests.answers import Answer, all_answers
 from tests.answers.tally import Mark, as_text, rows
 from tests.answers.why import why
 from tests.course import fail_for
+from tests.exercises import EXERCISES, named
 
 ANSWERS = all_answers()
-EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 CALL_SECONDS = 60.0
 GENERAL = {
     "wrong-type",
@@ -30,10 +30,6 @@ GENERAL = {
     "not-raised",
 }
 Keep = Callable[[str, object], None]
-
-
-def named(exercise: Exercise) -> str:
-    return f"{exercise.lesson}-{exercise.name}"
 
 
 def answers_to(exercise: Exercise) -> list[Answer]:

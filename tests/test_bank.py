@@ -18,9 +18,9 @@ from attnlab.checks.bank import bank
 from attnlab.checks.edits import edited
 from attnlab.checks.exercise import SEEDS, Exercise, Mistake, State
 from attnlab.checks.pose import Expected, Posed, answer_of, pose
-from attnlab.lessons import exercises_of, slugs
 from tests.answers import all_answers
 from tests.course import fail_for
+from tests.exercises import EXERCISES, named
 from tests.played import by_formula, can_be_played, played
 
 # Claims that one mistake breaks, each by itself. Any others show no more than one ✗ besides the
@@ -37,13 +37,8 @@ BREAK_TOGETHER = {
     ("low", "precision"): "what is added to a sum shows in a small one, and in the last digits",
 }
 
-EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 
 RIGHT = "it is right"
-
-
-def named(exercise: Exercise) -> str:
-    return f"{exercise.lesson}-{exercise.name}"
 
 
 def wrong_with(exercise: Exercise, mistake: Mistake) -> Iterator[str]:

@@ -63,6 +63,7 @@ def said() -> dict[str, str]:
 _HERE = {"metadata": {"path": str(ROOT)}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["check of right", "check again"])
 def test_an_answer_of_the_newest_cell_is_judged_without_a_word(
     said: dict[str, str], name: str

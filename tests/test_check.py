@@ -640,6 +640,7 @@ def test_endless_code_is_stopped_and_the_timer_put_away(function: Function) -> N
     assert not rang
 
 
+@pytest.mark.slow
 @on_unix
 @pytest.mark.parametrize("name", STUBBORN)
 def test_code_that_catches_every_interrupt_is_stopped(name: str) -> None:

@@ -29,6 +29,7 @@ from attnlab.checks.compare import Difference, changed_input, compare
 from attnlab.checks.exercise import SEEDS, Case, Exercise, Slot
 from attnlab.checks.pose import Expected, answer_of, generate
 from attnlab.lessons import exercises_of, slugs
+from tests.exercises import named
 
 pytestmark = pytest.mark.slow
 
@@ -434,10 +435,6 @@ def leaves(value: Value) -> list[Value]:
     if isinstance(value, Items | Floats):
         return [leaf for item in value.items for leaf in leaves(item)]
     return [value]
-
-
-def named(exercise: Exercise) -> str:
-    return f"{exercise.lesson}-{exercise.name}"
 
 
 def made(exercise: Exercise, seed: int) -> list[tuple[Case, tuple[Value, ...]]]:

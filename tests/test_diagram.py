@@ -16,6 +16,7 @@ def pixels(png: bytes) -> np.ndarray:
     return np.asarray(matplotlib.image.imread(io.BytesIO(png), format="png"))[..., :3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [*BOXES, *ARROWS])
 def test_a_lit_part_looks_different_in_both_themes_and_moves_nothing(part: str) -> None:
     plain, lit = block(), block(part)

@@ -8,6 +8,7 @@ import runpy
 import tomllib
 from itertools import chain
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -68,10 +69,12 @@ def test_every_direct_dependency_is_pinned_within_its_bounds() -> None:
         assert requirement.specifier.contains(pinned[name]), f"{requirement} excludes its pin"
 
 
+@pytest.mark.slow
 def test_every_dependency_of_a_dependency_is_pinned() -> None:
     assert needed() - set(pins()) == set()
 
 
+@pytest.mark.slow
 def test_installed_versions_are_the_pinned_ones() -> None:
     pinned = pins()
     for name in needed():

@@ -122,6 +122,7 @@ def test_each_answer_stands_where_it_is_asked_for_today(every: int, tmp_path: Pa
     assert updated(course) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(0, 24, 3))
 def test_an_update_that_is_killed_midway_goes_on(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -300,6 +301,7 @@ def names(folder: Path) -> tuple[set[Any], set[str]]:
     return {name for (name,) in rows}, files
 
 
+@pytest.mark.slow
 def test_a_class_follows_once_its_instructor_agrees(
     class_of_old: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -324,6 +326,7 @@ def test_a_class_follows_once_its_instructor_agrees(
     assert names(class_of_old) == now
 
 
+@pytest.mark.slow
 def test_a_rename_that_was_stopped_goes_on(class_of_old: Path) -> None:
     before = names(class_of_old)
     (class_of_old / "class" / "submitted" / "s001" / NOW).mkdir()
@@ -333,6 +336,7 @@ def test_a_rename_that_was_stopped_goes_on(class_of_old: Path) -> None:
     assert names(class_of_old) == ({NOW}, {path.replace(GPU, NOW) for path in before[1]})
 
 
+@pytest.mark.slow
 def test_rows_under_both_names_are_refused(
     class_of_old: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

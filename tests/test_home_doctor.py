@@ -29,6 +29,7 @@ def to_mend(look: list[Finding]) -> list[tuple[str, str]]:
     return [(found.what, found.mend) for found in look if found.mend]
 
 
+@pytest.mark.slow
 def test_a_sound_installation_has_nothing_to_mend(
     course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -36,6 +37,7 @@ def test_a_sound_installation_has_nothing_to_mend(
     assert capsys.readouterr().out.endswith("Nothing to mend.\n")
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_with_its_command(
     course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -47,6 +49,7 @@ def test_what_is_wrong_is_told_with_its_command(
     assert said.endswith("1 to mend, from the top.\n")
 
 
+@pytest.mark.slow
 def test_before_the_first_update_that_is_the_one_thing_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,6 +145,7 @@ def test_its_error_is_at_most_twice_that_of_naive_attention(case: Any) -> None:
     assert error <= 2 * naive
 
 
+@pytest.mark.slow
 def test_what_it_cannot_take_is_refused_in_a_sentence() -> None:
     said = answer(REFUSALS, interpret=False)
     for sentence, wanted in zip(
@@ -165,6 +166,7 @@ def test_what_it_cannot_take_is_refused_in_a_sentence() -> None:
         assert wanted.removeprefix("these are ") in sentence
 
 
+@pytest.mark.slow
 def test_gradients_are_not_lost_in_silence() -> None:
     refused, out = answer(GRADIENTS, interpret=True)
     assert "call it under torch.no_grad()" in refused

@@ -25,6 +25,7 @@ def test_mutants_are_rejected_or_reviewed(lesson: str, exercise: str) -> None:
     ] == []
 
 
+@pytest.mark.slow
 def test_every_review_is_of_a_mutant_and_gives_its_reason() -> None:
     homes = {tuple(name.partition(":")[0].split()) for name in reviewed()}
     made = {str(mutant) for home in homes & set(HOMES) for mutant in mutants(*home)}

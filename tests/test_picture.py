@@ -88,6 +88,7 @@ def test_a_figure_takes_what_training_made() -> None:
     figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",
     [

@@ -11,11 +11,10 @@ import pytest
 from attnlab.checks.exercise import Exercise
 from attnlab.checks.judge import in_turn, judge
 from attnlab.checks.pose import Expected, Posed, generate, pose
-from attnlab.lessons import exercises_of, slugs
+from tests.exercises import EXERCISES, named
 from tests.played import outcome_of
 
 SEEDS = [(30_000 + 2 * at, 30_001 + 2 * at) for at in range(51)]
-EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 # Elsewhere what is right is drawn anew in every number.
 FEW = [each for each in EXERCISES if any(slot.kind == "bool" for slot in each.returns)]
 
@@ -52,10 +51,6 @@ def _no_table_earns(exercise: Exercise) -> None:
             yield outcome_of(answer, posed[min(place, len(posed) - 1)])
 
     assert judge(exercise, perform, last).score == 0.0  # type: ignore[arg-type]
-
-
-def named(exercise: Exercise) -> str:
-    return f"{exercise.lesson}-{exercise.name}"
 
 
 @pytest.mark.slow

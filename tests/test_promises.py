@@ -23,9 +23,9 @@ from tests.course import (
     solution_path,
     split_solution,
 )
+from tests.exercises import EXERCISES, named
 
 LESSONS = Path(attnlab.lessons.__file__).parent
-EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 AUTOGRAD = {"backward", "gradcheck", "jacobian", "grad"}
 
 # Its result is made of floats and stands in a cell that trains, and yet no slope goes through it.
@@ -167,7 +167,7 @@ def text_of(exercise: Exercise) -> str:
     return said[said.index(head) :] + split_solution(cells[at].source)[0]
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda each: f"{each.lesson}-{each.name}")
+@pytest.mark.parametrize("exercise", EXERCISES, ids=named)
 def test_text_says_what_is_tried(exercise: Exercise) -> None:
     text = text_of(exercise)
     silent = {

@@ -169,6 +169,7 @@ CANVAS = (
 )
 
 
+@pytest.mark.slow
 def test_canvas_gets_its_scores_and_keeps_every_other_byte(folder: Path) -> None:
     for mark in (b"", BOM):
         said = run("canvas", mark + CANVAS.encode())

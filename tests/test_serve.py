@@ -691,6 +691,7 @@ def test_forged_answer_is_a_crash(link: Link, run: Run, answer: str) -> None:
     assert ended.value.status == "CRASH"
 
 
+@pytest.mark.slow
 def test_second_link_to_a_child_is_not_confused_with_the_first(sandbox: Sandbox) -> None:
     short = replace(LIMITS, grace_seconds=0.3)
     with sandbox.start() as child:

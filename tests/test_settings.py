@@ -14,11 +14,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from attnlab.calling.call import Call, perform, repeat
 from attnlab.calling.deadline import Deadline
 from attnlab.checks.exercise import Exercise
-from attnlab.lessons import exercises_of, slugs
 from attnlab.notebook import check
 from tests.answers import all_answers, slipped
+from tests.exercises import EXERCISES
 
-EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 RIGHT = {
     (answer.lesson, answer.exercise): answer.function for answer in all_answers() if not answer.slug
 }

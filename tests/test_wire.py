@@ -31,14 +31,13 @@ from attnlab.checks.exercise import Exercise
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import pose
 from attnlab.checks.verdict import Verdict
-from attnlab.lessons import exercises_of, slugs
 from autograder.sandbox.child import wire
 from autograder.sandbox.child.wire import Gone, Late, Malformed, Ran
+from tests.exercises import EXERCISES
 
 MOST = 10_000
 REPLY = wire.reply_bytes(MOST)
 SEEDS = (3, 4)
-EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 
 # values ---------------------------------------------------------------------------------------
 
@@ -229,6 +228,7 @@ near_values = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(
     st.fixed_dictionaries(

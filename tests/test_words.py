@@ -16,10 +16,10 @@ from attnlab.checks.pose import cases_of
 from attnlab.checks.words import CHECKS, Words, read, spoken, words
 from attnlab.lessons import exercises_of, slugs
 from tests.course import fail_for
+from tests.exercises import EXERCISES, named
 from tests.test_crashes import CRASHED, raised_by
 
 SOLUTIONS = Path(__file__).parents[1] / "solutions"
-EXERCISES = [exercise for slug in slugs() for exercise in exercises_of(slug).values()]
 EARLY = [exercise for exercise in EXERCISES if exercise.stage != "torch"]
 OF_TENSORS = re.compile(
     r"(?i:\b(py)?torch|tensor|\bautograd)|\bF\.|\bnn\.|\bdim=|keepdim\b|masked_fill|\.mT|unsqueeze"
@@ -115,10 +115,6 @@ def stem(word: str) -> str:
     plain = " ".join(word.lower().split())
     irregular = {"axes": "axis", "matrices": "matrix", "queries": "query", "biases": "bias"}
     return irregular.get(plain) or re.sub("(?<=[^s])s$|(?<=w|t)ed$|d$", "", plain)
-
-
-def named(exercise: Exercise) -> str:
-    return f"{exercise.lesson}-{exercise.name}"
 
 
 def test_a_card_of_lists_or_arrays_has_no_word_of_a_later_stage() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -10,13 +10,13 @@ import torch.nn.functional as F
 
 from attnlab.calling.observe import ByName, by_name
 from attnlab.calling.training import prepare
+from attnlab.checks.edits import edits
 from attnlab.checks.exercise import (
     FLOAT32_TOLERANCE,
     TOLERANCE,
     Case,
     Claim,
     Exercise,
-    Formula,
     Procedure,
     Slot,
     promises,
@@ -24,7 +24,6 @@ from attnlab.checks.exercise import (
 from attnlab.checks.inputs import Generator, normal, sizes
 
 Tensor = torch.Tensor
-Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 def _loss(logits: Tensor, targets: Tensor) -> Tensor:
@@ -32,52 +31,29 @@ def _loss(logits: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits.movedim(-1, 1) if logits.ndim > 1 else logits, targets)
 
 
-def _stepping(
-    loss: Loss = _loss,
-    told: Callable[[Tensor, Callable[[], Tensor]], Tensor] = lambda before, after: before,
-    steps: int = 1,
-    keeps: bool = False,
-    sign: int = 1,
-) -> Formula:
-    """A training step with exchangeable parts.
-
-    Args:
-        loss: of logits and targets.
-        told: what is returned; takes the loss before, and what gives it after the step.
-        steps: of the optimizer, in one call.
-        keeps: whether gradients from before count.
-        sign: −1 goes uphill.
-    """
-
-    def answer(
-        model: Any,
-        inputs: Tensor,
-        targets: Tensor,
-        optimizer: Any,
-        times: int = 1,
-        leftovers: bool = False,
-    ) -> tuple[float, Tensor]:
-        prepare(model, optimizer, leftovers)
-        parameters = list(model.parameters())
-        for _ in range(times):
-            now = loss(model(inputs), targets)
-            found = torch.autograd.grad(now, parameters)
-            for parameter, slope in zip(parameters, found, strict=True):
-                before = parameter.grad if keeps and parameter.grad is not None else 0
-                parameter.grad = sign * slope + before
-            for _ in range(steps):
-                optimizer.step()
-        with torch.no_grad():
-            result = told(now.detach(), lambda: loss(model(inputs), targets))
-        return float(result), torch.cat([each.detach().flatten() for each in parameters])
-
-    return answer
+def _stepped(
+    model: Any,
+    inputs: Tensor,
+    targets: Tensor,
+    optimizer: Any,
+    times: int = 1,
+    leftovers: bool = False,
+) -> tuple[float, Tensor]:
+    prepare(model, optimizer, leftovers)
+    parameters = list(model.parameters())
+    for _ in range(times):
+        loss = _loss(model(inputs), targets)
+        slopes = torch.autograd.grad(loss, parameters)
+        for parameter, slope in zip(parameters, slopes, strict=True):
+            parameter.grad = slope
+        optimizer.step()
+    return loss.item(), torch.cat([each.detach().flatten() for each in parameters])
 
 
 STEP = Procedure(
     "training.steps",
     (Slot("loss", "list"), Slot("parameters after it", "tensor", "P")),
-    _stepping(),
+    _stepped,
 )  # a list of no axes: a float
 
 
@@ -140,9 +116,9 @@ def _cases(rng: Generator) -> Iterator[Case]:
     yield _case(rng, "again", b, n, note="the model is float32", single=True, **how)
 
 
-def _nll(change: Callable[[Tensor], Tensor]) -> Loss:
-    """The mean of something at the right class."""
-    return lambda logits, targets: -change(logits).gather(-1, targets[..., None]).mean()
+def _nll(logits: Tensor, targets: Tensor) -> Tensor:
+    """With no logarithm of shares, but of what is handed in."""
+    return -logits.gather(-1, targets[..., None]).mean()
 
 
 def _squared(logits: Tensor, targets: Tensor) -> Tensor:
@@ -158,11 +134,7 @@ def _last(logits: Tensor, targets: Tensor) -> Tensor:
     return _loss(logits[:, -1], targets[:, -1]) if several else _loss(logits, targets)
 
 
-def _unmoved(model: Any, inputs: Tensor, targets: Tensor, *rest: Any) -> Any:
-    loss = _loss(model(inputs), targets).item()
-    return loss, torch.cat([each.detach().flatten() for each in model.parameters()])
-
-
+LOSS = "_loss(model(inputs), targets)"
 TRAIN_STEP = Exercise(
     name="train_step",
     signature="(model, inputs, targets, optimizer) -> float",
@@ -178,25 +150,30 @@ TRAIN_STEP = Exercise(
         unchanged=0.25,
     ),
     cases=_cases,
-    oracle=_stepping(),
-    mistakes={
-        "loss-after-step": _stepping(told=lambda before, after: after()),
-        "nothing-learned": _unmoved,
-        "leftovers-counted": _stepping(keeps=True),
-        "sum-not-mean": (
-            _stepping(lambda logits, targets: _loss(logits, targets) * targets.numel()),
-            _stepping(lambda logits, targets: _loss(logits, targets) * targets[0].numel()),
-        ),
-        "softmax-twice": _stepping(lambda logits, targets: _loss(logits.softmax(-1), targets)),
-        "no-log-probabilities": (
-            _stepping(_nll(lambda logits: logits)),
-            _stepping(_nll(lambda logits: logits.softmax(-1))),
-        ),
-        "squared-error": _stepping(_squared),
-        "last-token-only": _stepping(_last),
-        "uphill": _stepping(sign=-1),
-        "stepped-twice": _stepping(steps=2),
-        "perplexity": _stepping(told=lambda before, after: before.exp()),
-        "class-0-ignored": _stepping(_without_class_0),
-    },
+    oracle=_stepped,
+    mistakes=edits(
+        _stepped,
+        {
+            "loss-after-step": f"loss.item() -> {LOSS}.item()",
+            "nothing-learned": "optimizer.step() -> pass",
+            "leftovers-counted": (
+                "= slope\n -> = slope + (0 if parameter.grad is None else parameter.grad)\n"
+            ),
+            "sum-not-mean": (
+                f"{LOSS} -> {LOSS} * targets.numel()",
+                f"{LOSS} -> {LOSS} * targets[0].numel()",
+            ),
+            "softmax-twice": "model(inputs) -> model(inputs).softmax(-1)",
+            "no-log-probabilities": (
+                "_loss( -> _nll(",
+                "_loss(model(inputs) -> _nll(model(inputs).softmax(-1)",
+            ),
+            "squared-error": "_loss( -> _squared(",
+            "last-token-only": "_loss( -> _last(",
+            "uphill": "= slope\n -> = -slope\n",
+            "stepped-twice": "optimizer.step() -> optimizer.step(), optimizer.step()",
+            "perplexity": "loss.item() -> loss.exp().item()",
+            "class-0-ignored": "_loss( -> _without_class_0(",
+        },
+    ),
 )
