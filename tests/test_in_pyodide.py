@@ -50,6 +50,7 @@ STOPPED = {
     "def f():\n    return f()\n\n\nf()": ("endless-recursion", "▸   2     return f()"),
     "while True:\n    print('no')": ("too-much-output", "65,536 characters"),
     "%timeit 3": ("magic", "Jupyter's own"),
+    "import asyncio\nawait asyncio.sleep(0)": ("await", "functions alone"),
     "x = 1\nif x = 1:\n    pass": ("one-equals", "   2 if x ▸= 1:"),
     "print(KEYS)": ("not-run", "the one under “The reference desk” that begins"),
     "print(answer)": ("not-run", "that begins"),
