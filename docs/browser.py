@@ -19,10 +19,10 @@ import symtable
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import mistune
 import numpy as np
 
 import attnlab
@@ -38,6 +38,9 @@ from attnlab.lessons import exercises_of, lesson, name_of, slugs
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "attnlab"
 STAGE = "pure"
+_ABSENT = re.compile(
+    r"^(?:import|from) (?:numpy|torch|matplotlib|anywidget|traitlets|jupyter\w*|nb\w+)\b", re.M
+)
 _HEADING = re.compile(r"^#{1,3} +(.+)$", re.MULTILINE)
 PLACES = 4  # numbers of a large answer that are kept at least
 FIRST = (1980, 1, 1, 0, 0, 0)  # a zip's own beginning of time: the same files, the same zip
@@ -275,19 +278,20 @@ def course() -> bytes:
 
 def _files() -> Iterator[tuple[str, Path]]:
     for path in SOURCE.rglob("*"):
-        if path.suffix in (".py", ".md") and _is_needed(path.relative_to(SOURCE).parts):
+        if path.suffix in (".py", ".md") and _is_of_use(path):
             yield f"attnlab/{path.relative_to(SOURCE).as_posix()}", path
-    home = Path(mistune.__file__).parent
-    for path in home.rglob("*.py"):
-        yield f"mistune/{path.relative_to(home).as_posix()}", path
+    for file in metadata.files("mistune") or ():
+        if file.suffix == ".py" or file.name == "LICENSE":
+            yield file.as_posix(), Path(str(file.locate()))
 
 
-def _is_needed(parts: tuple[str, ...]) -> bool:
-    room, *rest = parts
+def _is_of_use(path: Path) -> bool:
+    """Whether it is no other lesson's, and needs no package that a browser has not."""
+    room, *rest = path.relative_to(SOURCE).parts
     if room == "lessons" and len(rest) == 2 and rest[1] != "__init__.py":
-        pure = {name_of(slug) for slug in slugs() if lesson(slug).stage == STAGE}
-        return rest[0] in pure and rest[1] not in ("figures.py", "exercises.py")
-    return room not in ("bench", "small")
+        if rest[0] not in {name_of(slug) for slug in slugs() if lesson(slug).stage == STAGE}:
+            return False
+    return not (path.suffix == ".py" and _ABSENT.search(path.read_text(encoding="utf-8")))
 
 
 def main() -> int:
