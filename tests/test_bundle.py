@@ -129,7 +129,7 @@ def test_a_package_that_changed_has_another_version(
     root: Path, handed_out: Path, tmp_path: Path
 ) -> None:
     [before] = unpack(handed_out, tmp_path).glob("*.whl")
-    module = root / "src" / "attnlab" / "home" / "places.py"
+    module = root / "src" / "attnlab" / "work" / "places.py"
     was = module.read_bytes()
     module.write_bytes(was + b"# newer\n")
     try:

@@ -9,9 +9,11 @@ Everything is loaded when it is first used, so that a pure-Python lesson starts 
 One answer's way through the folders, each of which opens with a page like this one: a learner's
 cell says `check(softmax)`, and `notebook` finds the exercise by the list of `lessons`. What was
 declared there becomes cases, calls and a verdict in `checks`; `calling` makes each call and writes
-down what came of it. The card is shown, and `work` notes it, where `home` reads it. Handed in, the
-notebook is read and put right by `ipynb`; then `autograder` does the same with `checks` and
-`calling`, each on its side of a wall. Imports go one way, as `tests/test_house.py` draws it.
+down what came of it. The card is shown, and `work` notes it, where `home` reads it, which also
+makes the zip to hand in. `autograder.term` takes an LMS's archive of these apart; `ipynb` reads a
+notebook and puts it right; then `autograder.run` does the same with `checks` and `calling`, each on
+its side of a wall, and `autograder.gradebook` writes the points. Imports go one way:
+`tests/test_house.py` draws them.
 """
 
 from __future__ import annotations

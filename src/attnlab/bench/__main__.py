@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlab.figures.live.counts import GIB
-from attnlab.ipynb.files import write_whole
+from attnlab.ipynb.files import NotWritten, write_whole
 
 if TYPE_CHECKING:
     from attnlab.bench.report import Run
@@ -93,12 +93,15 @@ def main() -> None:
         words.error(str(error))
     command = f"python -m attnlab.bench {shlex.join(sys.argv[1:])}".rstrip()
     found = report.document(runs, command)
-    if asked.json:
-        write_whole(asked.json, report.as_json(found))
-    if asked.record:
-        print(f"kept in {report.record(found)}")
-    if asked.plot:
-        _draw(asked.plot, runs)
+    try:
+        if asked.json:
+            write_whole(asked.json, report.as_json(found))
+        if asked.record:
+            print(f"kept in {report.record(found)}")
+        if asked.plot:
+            _draw(asked.plot, runs)
+    except NotWritten as why:
+        words.exit(1, f"{why}\n")
 
 
 def _measured(asked: argparse.Namespace) -> list[Run]:

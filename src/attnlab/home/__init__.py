@@ -2,7 +2,7 @@
 
     attnlab lab            brings work/ up to date and opens the course home in JupyterLab
     attnlab progress       what is done, and what to do next
-    attnlab hand-in 06     one zip, looked through as the grader will
+    attnlab hand-in 06-causal-mask      one zip, looked through as the grader will
 
 Learners call it, by `commands`, by the page that `server` gives JupyterLab, and by `summary()` and
 `solution()` in a lesson. In go the notebooks in work/ and what `attnlab.work` has noted of them;
