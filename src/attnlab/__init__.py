@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from attnlab.lesson import begin, quiz
     from attnlab.notebook import check
 
-__version__ = "0.1.0"
+    __version__: str
+
 __all__ = ["begin", "check", "figures", "quiz", "solution", "summary"]
 
 _HOMES = {
@@ -36,4 +37,6 @@ def __getattr__(name: str) -> Any:
         return import_module("attnlab.figures")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name == "__version__":
+        return import_module("attnlab.version").version()
     raise AttributeError(f"attnlab has no {name!r}; it has {', '.join(__all__)}")

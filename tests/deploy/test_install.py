@@ -25,7 +25,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from attnlab import __version__
+from attnlab.version import version
 from tests.course import ROOT, released_path
 from tests.lab import HERE, free_port
 
@@ -75,7 +75,7 @@ def run(*command: str | Path, **options: Any) -> str:
 def test_what_an_index_is_given_is_clean(tools: Path, index: Path, note: Note) -> None:
     made = sorted(index.iterdir())
     assert [path.suffix for path in made] == [".whl", ".gz"]
-    assert all(f"attnlab-{__version__}" in path.name for path in made)
+    assert all(f"attnlab-{version()}" in path.name for path in made)
     said = run(tools / "python", "-m", "twine", "check", "--strict", *made)
     assert said.count("PASSED") == 2
     for path in made:
