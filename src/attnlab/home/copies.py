@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from attnlab.home.places import Course, NotThere, lesson_path
+from attnlab.home.places import PACKAGED, Course, NotThere, lesson_path
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
@@ -25,6 +25,7 @@ from attnlab.ipynb.which import holds, is_of, plainly_another
 from attnlab.ipynb.words import few, printable, stem
 from attnlab.ipynb.zipped import unzipped, zipped
 from attnlab.lessons import lesson, slugs, today
+from attnlab.published import upgrade
 from attnlab.version import is_known, is_newer, version
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
@@ -95,9 +96,10 @@ def update(course: Course) -> Iterator[str]:
     """
     last, now = course.text(course.made_by).strip(), version()
     if is_newer(last, now):
+        how = upgrade() if PACKAGED.is_dir() else "git pull"
         yield (
             f"Your copies are attnlab {last}'s, and this is {now}, which is older: they "
-            "are left as they are. Bring it up to date: pip install --upgrade attnlab"
+            f"are left as they are. Bring it up to date: {how}"
         )
         return
     yield from _follow(course)
