@@ -9,14 +9,14 @@ On your machine, with [uv](https://docs.astral.sh/uv/), one command in an empty 
 and opens it:
 
 ```
-uvx --torch-backend cpu --from "{index}[learn]" attnlab lab
+uvx --torch-backend cpu --from "{package}[learn]" attnlab lab
 ```
 
 With pip and Python 3.11 or newer:
 
 ```
 python3 -m venv .venv
-.venv/bin/python -m pip install "{index}[learn]"
+.venv/bin/python -m pip install "{package}[learn]"
 .venv/bin/attnlab lab
 ```
 """
@@ -44,4 +44,4 @@ def tried(places: Places = PUBLISHED_AT) -> str:
 
 def got(places: Places = PUBLISHED_AT) -> str:
     """How one gets it, in Markdown."""
-    return (_PUBLISHED if places.index else _CLONE).format(index=places.index)
+    return (_PUBLISHED if places.package else _CLONE).format(package=places.package)

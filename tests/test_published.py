@@ -79,12 +79,12 @@ def test_nothing_takes_the_name_from_an_index_where_it_is_not_ours() -> None:
     found = {name: lines for name, text in told().items() if (lines := takes(text))}
     found.pop("src/attnlab/published.py", None)
     found.pop("docs/doors.py", None)  # which say it where it is ours
-    assert PUBLISHED_AT.index or found == {}
+    assert PUBLISHED_AT.package or found == {}
 
 
 def test_what_is_said_follows_the_setting_both_ways() -> None:
     for places in (Places(), OURS):
-        ours = bool(places.index)
+        ours = bool(places.package)
         assert bool(takes(imported(places))) == ours
         assert bool(takes(upgrade(places))) == ours
         assert bool(takes(start(places))) == ours
@@ -108,15 +108,15 @@ def test_it_is_whole_and_names_this_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert wrong(PUBLISHED_AT) == ""
     assert wrong(OURS) == ""
-    assert PUBLISHED_AT.index in ("", project["name"])
+    assert PUBLISHED_AT.package in ("", project["name"])
 
 
 @pytest.mark.parametrize(
     ("places", "said"),
     [
-        (Places(index="attnlab"), "is half filled in: it has no site and no repository"),
+        (Places(package="attnlab"), "is half filled in: it has no site and no repository"),
         (OURS._replace(site=""), "is half filled in: it has no site. Fill in all, or none."),
-        (OURS._replace(index="Attn Lab"), "index='Attn Lab', which is not a package's name"),
+        (OURS._replace(package="Attn Lab"), "package='Attn Lab', which is not a package's name"),
         (OURS._replace(site="example.org"), "site='example.org', which is not an address"),
         (OURS._replace(repository="attnlab"), "repository='attnlab', which is not OWNER/NAME"),
     ],
@@ -130,10 +130,10 @@ def test_no_package_is_built_of_it(tmp_path: Path) -> None:
     published = tmp_path / "src" / "attnlab" / "published.py"
     published.parent.mkdir(parents=True)
     text = (ROOT / "src" / "attnlab" / "published.py").read_text(encoding="utf-8")
-    published.write_text(text.replace('index=""', 'index="attnlab"'), encoding="utf-8")
+    published.write_text(text.replace('package=""', 'package="attnlab"'), encoding="utf-8")
     (tmp_path / "setup.py").write_bytes((ROOT / "setup.py").read_bytes())
     done = subprocess.run(
         [sys.executable, "setup.py", "--version"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 1
-    assert done.stderr.strip() == wrong(Places(index="attnlab"))
+    assert done.stderr.strip() == wrong(Places(package="attnlab"))

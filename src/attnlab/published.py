@@ -14,20 +14,20 @@ class Places(NamedTuple):
     """All three, or none.
 
     Attributes:
-        index: the name of the package on PyPI, which is pyproject.toml's.
+        package: its name on PyPI, which is pyproject.toml's.
         site: the address below which `make site`'s pages stand: https://…/
         repository: OWNER/NAME, at GitHub.
     """
 
-    index: str = ""
+    package: str = ""
     site: str = ""
     repository: str = ""
 
 
-PUBLISHED_AT = Places(index="", site="", repository="")
+PUBLISHED_AT = Places(package="", site="", repository="")
 
 _FORMS = {
-    "index": (r"[a-z0-9]+(-[a-z0-9]+)*", "a package's name in small letters, attnlab"),
+    "package": (r"[a-z0-9]+(-[a-z0-9]+)*", "a package's name in small letters, attnlab"),
     "site": (r"https://[^\s\"'<>]+/", "an address, https://example.org/attnlab/"),
     "repository": (r"[\w.-]+/[\w.-]+", "OWNER/NAME at GitHub"),
 }
@@ -38,7 +38,8 @@ def wrong(places: Places) -> str:
     given = places._asdict()
     where = "PUBLISHED_AT in src/attnlab/published.py"
     if any(given.values()) and (missing := [name for name in given if not given[name]]):
-        return f"{where} is half filled in: it has no {' and no '.join(missing)}. Fill in all, or none."
+        lacks = " and no ".join(missing)
+        return f"{where} is half filled in: it has no {lacks}. Fill in all, or none."
     for name, (form, meant) in _FORMS.items():
         if given[name] and not re.fullmatch(form, given[name]):
             return f"{where} has {name}={given[name]!r}, which is not {meant}."
@@ -47,12 +48,12 @@ def wrong(places: Places) -> str:
 
 def imported(places: Places = PUBLISHED_AT) -> str:
     """The line with which a lesson begins, and all that a notebook alone says to who lacks us."""
-    missing = f"%pip install {places.index}" if places.index else "open it by: attnlab lab"
+    missing = f"%pip install {places.package}" if places.package else "open it by: attnlab lab"
     return f"from attnlab import begin, check, figures, quiz  # is it missing? {missing}"
 
 
 def upgrade(places: Places = PUBLISHED_AT) -> str:
     """How a package that is not a clone is brought up to date."""
-    if places.index:
-        return f'pip install --upgrade "{places.index}[learn]"'
+    if places.package:
+        return f'pip install --upgrade "{places.package}[learn]"'
     return "unpack the newer hand-out over the older one, and set up again as its README says"
