@@ -22,10 +22,11 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Made once, and again when the packages it should hold change.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt docs/package-lock.json
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e ".[course,site,tests]"
+	@$(BIN)/python -m docs.npm
 	@touch $@
 
 # Stops at a LESSON that there is none of.

@@ -23,7 +23,7 @@ from attnlab.figures.live.recording import moving, recorded
 from attnlab.lessons import Lesson, lesson, slugs
 from attnlab.lessons.soft_lookup.figures import one_head
 from attnlab.published import PUBLISHED_AT, Places, wrong
-from docs import doors
+from docs import doors, runs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
@@ -35,6 +35,7 @@ PAGES = (
 )
 RECORDINGS = ROOT / "docs" / "recordings"
 COLAB = "https://colab.research.google.com/github/{repository}/blob/main/{path}"
+TRIED = ("01-soft-lookup", "softmax")  # on the first page
 SUMMARY = "summary"  # the grade_id of a lesson's last cell
 _HREF = re.compile(r'href="#[^"]+"')
 _BESIDE = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
@@ -61,6 +62,8 @@ def build(target: Path, places: Places = PUBLISHED_AT) -> Path:
     if problem := wrong(places):
         raise NotBuilt(problem)
     shutil.rmtree(target, ignore_errors=True)
+    if lacking := runs.missing():
+        print(f"No cell of the site will run, for want of {' and '.join(lacking)}. {runs.MEND}")
     lay_out(source, places)
     sphinx = [sys.executable, *["-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]]
     made = subprocess.run([*sphinx, "-d", target / "doctrees", source, pages], cwd=ROOT)
@@ -75,13 +78,16 @@ def lay_out(source: Path, places: Places) -> None:
         _copy(path, source / path.relative_to(ROOT))
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
     shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
+    parts = None if runs.missing() else source / "docs" / "_static" / "run"
+    if parts:
+        runs.write(parts)
     lessons = [lesson(slug) for slug in slugs()]
     for each in lessons:
         path = Path("notebooks", each.slug, f"{each.slug}.ipynb")
         _copy(ROOT / path, source / "files" / "download" / path.name)
-        _write(source / path, json.dumps(page(each, places), ensure_ascii=False))
+        _write(source / path, json.dumps(page(each, places, parts), ensure_ascii=False))
     _write(source / "notebooks" / "index.md", contents(lessons))
-    _write(source / "index.md", cover(lessons, places))
+    _write(source / "index.md", cover(lessons, places, parts))
 
 
 def _pages() -> list[Path]:
@@ -95,9 +101,11 @@ def _pages() -> list[Path]:
     return found
 
 
-def page(about: Lesson, places: Places = PUBLISHED_AT) -> dict[str, Any]:
+def page(about: Lesson, places: Places = PUBLISHED_AT, parts: Path | None = None) -> dict[str, Any]:
     """A lesson's notebook as its page.
 
+    Args:
+        parts: _static/run/, if cells run in their pages.
     Raises:
         NotBuilt: it has no stored outputs, or a figure in them no recording.
     """
@@ -114,20 +122,33 @@ def page(about: Lesson, places: Places = PUBLISHED_AT) -> dict[str, Any]:
             cell["source"] = _linked("".join(cell["source"]))
     first = notebook["cells"][0]
     title, _, rest = first["source"].partition("\n")
-    first["source"] = f"{title}\n\n{' · '.join(_doors(about, places.repository))}\n{rest}"
+    told = _raw(runs.told_lesson(parts, about.slug, notebook)) if parts and runs.runs(about) else ""
+    doors_of = " · ".join(_doors(about, places.repository))
+    first["source"] = f"{title}\n\n{doors_of}\n\n{told}{rest}"
     return dict(notebook)
 
 
-def cover(lessons: list[Lesson], places: Places = PUBLISHED_AT) -> str:
-    """The first page: docs/index.md with its figure and the lessons."""
+def cover(lessons: list[Lesson], places: Places = PUBLISHED_AT, parts: Path | None = None) -> str:
+    """The first page: docs/index.md with its exercise, if cells run, its figure and the lessons."""
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition("<!-- exercise -->\n")
+    tried, _, after = rest.partition("<!-- /exercise -->\n")
+    told = runs.told_front(parts, *TRIED) if parts else ""
+    text = f"{before}{tried + _raw(told) if parts else ''}{after}"
+    ours = [each for each in lessons if runs.runs(each)] if parts else []
+    here = (
+        f"; lessons {' and '.join(f'{each.number:02}' for each in ours)} run here too"
+        if ours
+        else ""
+    )
+    text = text.replace("<!-- running -->", here)
     rows = [
         f"| {each.number:02} | [{each.title}](notebooks/{each.slug}/{each.slug}.ipynb) "
         f"| {each.builds} | {each.minutes} min |"
         for each in lessons
     ]
     table = "\n".join(["| | lesson | what you build | |", "|---|---|---|---|", *rows])
-    figure = f"```{{raw}} html\n{moving(recorded(one_head()))}```"
+    figure = _raw(moving(recorded(one_head())))
     text = text.replace("<!-- start -->", doors.tried(places) + doors.got(places))
     return text.replace("<!-- figure -->", figure).replace("<!-- lessons -->", table)
 
@@ -143,6 +164,11 @@ def _doors(about: Lesson, repository: str) -> Iterator[str]:
     if repository:
         path = f"notebooks/{about.slug}/{about.slug}.ipynb"
         yield f"[Open it in Colab]({COLAB.format(repository=repository, path=path)})"
+
+
+def _raw(html: str) -> str:
+    """HTML in a page of Markdown."""
+    return f"```{{raw}} html\n{html}```\n"
 
 
 def _is_asked(cell: dict[str, Any]) -> bool:

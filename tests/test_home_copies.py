@@ -95,6 +95,36 @@ def test_the_command_does_it_from_any_folder_of_the_course(
     assert main(["--course", str(course.root), "update"]) == 0
 
 
+# taken home from the site -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["beside work", "in work"])
+def test_a_lesson_that_was_taken_home_is_gone_on_with(course: Course, beside: bool) -> None:
+    release_again(course)  # the site's is the release before
+    brought = (course.root if beside else course.work) / f"{SLUG} (1).ipynb"
+    shutil.copyfile(course.notebook(SLUG), brought)
+    write(brought, "softmax", ANSWER)
+    moved, *upgrade = updated(course)
+    assert moved == f"{SLUG} (1).ipynb is moved to work/{SLUG}/{SLUG}.ipynb: go on there."
+    assert len(upgrade) == 1
+    cells = cells_of(course.notebook(SLUG))
+    assert source(find(cells, "softmax")) == ANSWER
+    assert source(find(cells, "softmax-check")).endswith("newer")
+    assert not brought.exists()
+    assert updated(course) == []
+
+
+def test_it_does_not_replace_what_is_written(course: Course) -> None:
+    brought = course.work / f"{SLUG}.ipynb"
+    shutil.copyfile(course.notebook(SLUG), brought)
+    write(brought, "softmax", ANSWER)
+    write(course.notebook(SLUG), "hard_lookup", "def hard_lookup(query, keys, values): ...")
+    before = files_under(course.work)
+    [said] = updated(course)
+    assert "is left where it is, as there is work of yours" in said
+    assert files_under(course.work) == before
+
+
 # upgraded ---------------------------------------------------------------------------------------
 
 

@@ -77,7 +77,7 @@ def test_each_claim_is_tried_before_anything_goes_wrong(exercise: Exercise) -> N
     """Of a right answer no more is asked; a claim that was not tried would earn it nothing."""
     for seeds in SEEDS[:8]:
         drawn: Any = [
-            SimpleNamespace(seed=of, case=case, kind=(case.claim, case.kind or case.note))
+            SimpleNamespace(seed=of, case=case, kind=(case.claim, case.kind or case.note), turn=0)
             for of, case in generate(exercise, seeds)
         ]
         first, others = in_turn(drawn, seeds[0])

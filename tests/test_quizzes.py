@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from attnlab import begin, lessons, quiz, quizzes
-from attnlab.figures.live.quiz import CHANGED, HELD, UNSAVED, Quiz
+from attnlab.asking import CHANGED, HELD, UNSAVED
+from attnlab.figures.live.quiz import Quiz
 from attnlab.home import progress
 from attnlab.home.progress import CHOSE, Record
 from attnlab.quizzes import Question, due, missed, read

@@ -217,7 +217,7 @@ def test_exercises_that_are_missing_or_of_one_name_are_told(
 def test_lesson_and_stage_are_filled_in(monkeypatch: pytest.MonkeyPatch) -> None:
     first = lessons.exercises_of("04-scaling")["score_std"]
     declared(monkeypatch, "04-scaling", replace(first, lesson="", stage=""))
-    monkeypatch.setattr(lessons, "exercises_of", lessons.exercises_of.__wrapped__)
+    monkeypatch.setattr(lessons, "_declared", lessons._declared.__wrapped__)
     filled = lessons.exercises_of("04-scaling")["score_std"]
     assert (filled.lesson, filled.stage) == ("04-scaling", "numpy")
 

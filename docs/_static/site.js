@@ -10,3 +10,12 @@ addEventListener("load", () => window.MathJax?.startup.promise.then(() => {
     if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
   }
 }));
+
+// Pages whose cells run, docs/runs.py. From a file a browser loads no module.
+addEventListener("DOMContentLoaded", () => {
+  const bar = document.querySelector("[data-run]");
+  if (!bar) return;
+  if (location.protocol !== "file:") return import("./run/page.mjs");
+  bar.textContent = "The cells of this page run where a server shows it, and not from a file. In a terminal, in the folder "
+    + "of the site: python -m http.server. Then open http://localhost:8000/.";
+});

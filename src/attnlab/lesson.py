@@ -14,6 +14,7 @@ from typing import Any
 
 from attnlab import lessons, quizzes, unwritten
 from attnlab.home import progress
+from attnlab.quizzes import Question
 from attnlab.said import speaks
 
 PYTHON = (3, 11)
@@ -39,12 +40,11 @@ def begin(slug: str) -> str:
         return lessons.absent(slug)
     _current = slug
     progress.begun(slug)
-    problem = missing_for_checks()
-    if not problem:
+    problem = missing_for_checks(slug)
+    if not problem and not lessons.is_recorded(slug):
         if "ipykernel" in sys.modules:  # there is somebody who reads
             unwritten.go_on()
-            with contextlib.suppress(RuntimeError):  # a browser's Python has no threads
-                threading.Thread(target=_load_checks, args=(slug,)).start()
+            threading.Thread(target=_load_checks, args=(slug,)).start()
         problem = _first_problem(SHOWN)
     ready = f"Lesson {slug} is ready: {lessons.lesson(slug).heading}."
     renamed = f" It was {former}; `attnlab update` brings your copy up to it." * (former != slug)
@@ -75,22 +75,34 @@ def quiz(title: str) -> Any:
     Returns:
         What Jupyter shows; a sentence where the lesson has no such questions.
     """
+    asked = to_ask(title)
+    if isinstance(asked, str):
+        return asked
+    from attnlab.figures.live.quiz import Quiz
+
+    return Quiz(*asked)
+
+
+def to_ask(title: str) -> str | tuple[str, str, tuple[Question, ...], dict[Question, int | None]]:
+    """The lesson, the title, its questions and what was chosen before; a sentence for none."""
     slug = current()
     if slug not in lessons.slugs():
         return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
     asked = quizzes.of(slug)
     if title not in asked:
         return f"Lesson {slug} has no quiz {title!r}; it has {', '.join(map(repr, asked))}."
-    from attnlab.figures.live.quiz import Quiz
-
     records = progress.here().records
     again = quizzes.due(slug, records) if title == "recall" else ()
     kept = {each.question: each.choice for each in quizzes.chosen(records) if each.lesson == slug}
-    return Quiz(slug, title, (*again, *asked[title]), kept)
+    return slug, title, (*again, *asked[title]), kept
 
 
-def missing_for_checks() -> str:
-    """What keeps checks from running and the command that mends it, '' if nothing does."""
+def missing_for_checks(slug: str) -> str:
+    """What keeps a lesson's checks from running, and what mends it; '' if nothing does."""
+    if lessons.is_recorded(slug):
+        return ""
+    if sys.platform == "emscripten":
+        return f"This page has no cases of lesson {slug}. Take the course home to do it."
     if sys.version_info < PYTHON:
         wanted = ".".join(map(str, PYTHON))
         return (

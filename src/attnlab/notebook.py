@@ -114,7 +114,7 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
     """
     called = cells.name_of(function)
     slug = lesson or begun.current()
-    missing = begun.missing_for_checks()
+    missing = begun.missing_for_checks(slug)
     if missing:
         return Card(Verdict(name or called, slug, "UNKNOWN", 0.0, 0.0, message=missing))
     if not name:

@@ -23,8 +23,13 @@ def go_on() -> None:
         shell.events.register("post_run_cell", _let_pass)
 
 
-def _is_stub(error: BaseException | None) -> bool:
-    return type(error) is NotImplementedError and str(error) == STUB
+def said_of(error: BaseException | None) -> str:
+    """Which exercise a cell needs that stopped with this error; '' for any other error."""
+    if type(error) is not NotImplementedError or str(error) != STUB:
+        return ""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    name = frame.f_code.co_qualname.partition(".")[0]
+    return f"This cell needs `{name}`, which is not written yet. Write it, then run this again."
 
 
 def _told(
@@ -35,15 +40,13 @@ def _told(
     tb_offset: int | None = None,
 ) -> None:
     """Say which exercise a cell needs; anything else is shown as ever."""
-    if not _is_stub(error):
+    if said := said_of(error):
+        print(said)
+    else:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-        return
-    *_, (frame, _) = traceback.walk_tb(trace)
-    name = frame.f_code.co_qualname.partition(".")[0]
-    print(f"This cell needs `{name}`, which is not written yet. Write it, then run this again.")
 
 
 def _let_pass(result: Any) -> None:
     """Let the notebook go on after such a cell."""
-    if _is_stub(result.error_in_exec):
+    if said_of(result.error_in_exec):
         result.error_in_exec = None

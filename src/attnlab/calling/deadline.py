@@ -3,7 +3,8 @@
 A POSIX timer interrupts the main thread, again and again until the code gives way. Code that
 catches the interrupt, as `while True: try: … except: pass` does, meets a second one at the first
 line of its `except`, where nothing catches it: a trace function sees to that. Where there is no
-such timer (Windows, another thread) a watchdog thread raises the same exception.
+such timer (Windows, another thread) a watchdog thread raises the same exception, and in a browser,
+where there are no threads, Python itself: see `monitored`.
 
 Two things get past this, and only another process could stop them: a loop inside one C call, say
 `sum(itertools.count())`, and a recursion that catches its own errors and calls itself again.
@@ -11,7 +12,6 @@ Two things get past this, and only another process could stop them: a loop insid
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -20,6 +20,8 @@ import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
+
+from attnlab.calling.monitored import Monitored
 
 HERE = os.path.dirname(__file__)
 TraceFunction = Callable[[FrameType, str, Any], Any]
@@ -46,6 +48,7 @@ class Deadline:
         self._home: FrameType | None = None  # whose `with` block the learner's code runs in
         self._done = threading.Event()
         self._use_timer = False
+        self._monitored = Monitored(Overrun) if sys.platform == "emscripten" else None
         self._old_handler: object = signal.SIG_DFL
         self._old_trace: Any = None
 
@@ -55,6 +58,9 @@ class Deadline:
         self._home = sys._getframe(1)
         self._started = time.monotonic()
         self._guarding = True
+        if self._monitored:
+            self._monitored.start(self.left)
+            return
         self._use_timer = (
             hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
         )
@@ -87,7 +93,9 @@ class Deadline:
             except Overrun:
                 continue
         self._home = None
-        if self._use_timer:
+        if self._monitored:
+            self._monitored.stop()
+        elif self._use_timer:
             signal.setitimer(signal.ITIMER_REAL, 0)
             if sys.gettrace() == self._trace:
                 sys.settrace(self._old_trace)
@@ -113,6 +121,8 @@ class Deadline:
         return self._trace
 
     def _watch(self, thread: int, seconds: float) -> None:
+        import ctypes
+
         raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
         if self._done.wait(seconds):
             return

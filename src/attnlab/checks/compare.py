@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from attnlab.calling.call import PRINT_LIMIT, Outcome, Raised
 from attnlab.calling.observe import (
     ELSEWHERE,
@@ -22,6 +20,7 @@ from attnlab.calling.observe import (
     Value,
     describe,
 )
+from attnlab.checks.arrays import np
 from attnlab.checks.exercise import Slot
 from attnlab.checks.pose import Expected, Posed
 

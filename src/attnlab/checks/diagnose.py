@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from typing import Any
 
 from attnlab.calling.call import Outcome, Raised
 from attnlab.calling.observe import Array, Floats, Items, Scalar, Value
-from attnlab.checks.bank import bank
+from attnlab.checks.arrays import np
 from attnlab.checks.compare import Difference, Tried
 from attnlab.checks.crashes import explain, is_meant
 from attnlab.checks.exercise import TOLERANCE, Exercise, Mistake
-from attnlab.checks.pose import Expected, Posed, answer_of
+from attnlab.checks.pose import Expected, Posed, Some, answer_of
 from attnlab.checks.verdict import Diagnosis
 from attnlab.checks.words import Words, known, words
 
@@ -71,6 +70,15 @@ def diagnose(
     return without_numbers(exercise, shown, difference)
 
 
+def _bank(exercise: Exercise) -> tuple[Mistake, ...]:
+    """The mistakes that can be named."""
+    if exercise.recorded:
+        return exercise.recorded.mistakes
+    from attnlab.checks.bank import bank  # it computes them, with PyTorch
+
+    return bank(exercise)
+
+
 def _made(exercise: Exercise, tried: Sequence[Tried], shown: Tried) -> str:
     """Which mistake was made in all that failed, where many answers are right; '' for none."""
     claim = shown.posed.case.claim
@@ -82,7 +90,7 @@ def _made(exercise: Exercise, tried: Sequence[Tried], shown: Tried) -> str:
     with np.errstate(all="ignore"):
         if not (way and way.missed and all(way.missed(*args) for args in given)):
             return ""  # a number is wrong of which one alone is right
-        slugs = (each.slug for each in bank(exercise) if all(each.answer(*args) for args in given))
+        slugs = (each.slug for each in _bank(exercise) if all(each.answer(*args) for args in given))
         return next(slugs, "")
 
 
@@ -181,7 +189,7 @@ def _shows(mistake: Mistake, tried: Sequence[Tried], shown: Tried) -> bool:
 
 def _mistake(exercise: Exercise, tried: Sequence[Tried], kind: tuple[str, str]) -> Mistake | None:
     """The mistake that a wrong answer equals; None if none does, or several do."""
-    found = fitting(exercise, tried, kind, bank(exercise))
+    found = fitting(exercise, tried, kind, _bank(exercise))
     return found[0] if len({mistake.slug for mistake in found}) == 1 else None
 
 
@@ -289,7 +297,7 @@ def equals(item: Tried, parts: Parts, answer: Expected) -> bool:
     if item.outcome.stopped:
         return False
     if raised:
-        if raised.name in ARITHMETIC and any(_lost(v).any() for v in answer.values):
+        if raised.name in ARITHMETIC and any(_lost(_known(v)).any() for v in answer.values):
             return True
         return raised.name.rpartition(".")[2] == answer.raises
     if answer.raises or len(parts) != len(answer.values):
@@ -340,7 +348,7 @@ def _is_right(answer: Expected, posed: Posed) -> bool:
 
 @np.errstate(all="ignore")
 def _close(
-    a: np.ndarray | None, b: np.ndarray, tolerance: float, zeros: bool, share: float = 1e-9
+    a: np.ndarray | None, b: Any, tolerance: float, zeros: bool, share: float = 1e-9
 ) -> bool:
     """Whether numbers agree; where exact zeros are asked, so do the places of 0.
 
@@ -348,8 +356,10 @@ def _close(
         share: of a number, by which two ways to the same mistake may differ besides; a check
             allows none.
     """
-    if a is None or (a.shape != b.shape and a.size + b.size):
+    if a is None or (a.shape != b.shape and a.size + _known(b).size):
         return False  # a list of no rows does not say how long they would be
+    if isinstance(b, Some):
+        a, b = b.of(a), b.numbers
     if not a.size:
         return True
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
@@ -362,6 +372,11 @@ def _close(
         return True
     lost = _lost(a)
     return bool((lost == _lost(b)).all() and (near | lost).all())
+
+
+def _known(values: Any) -> np.ndarray:
+    """All of its numbers that are known."""
+    return values.numbers if isinstance(values, Some) else values
 
 
 def _same_traces(a: np.ndarray, b: np.ndarray) -> bool:

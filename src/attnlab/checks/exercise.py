@@ -175,6 +175,19 @@ class Mistake:
     answer: Callable[..., Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was worked out beforehand, for where nothing can be: see `attnlab.checks.recorded`.
+
+    Attributes:
+        posed: an exercise's cases, each a `Posed`, by claim.
+        mistakes: those that can be named; their answers stand in the cases.
+    """
+
+    posed: tuple[Any, ...]
+    mistakes: tuple[Mistake, ...]
+
+
 def _none(rng: np.random.Generator) -> Iterable[Case]:
     """No cases of its own."""
     return ()
@@ -217,6 +230,7 @@ class Exercise:
             softmax's own way back, by autograd as well; '' for nothing.
         tolerance: of shared cases, where float64 is none of the exercise's business.
         lesson, stage: of its lesson, which fills them in.
+        recorded: its cases, posed beforehand, where nothing can be computed; None elsewhere.
     """
 
     name: str
@@ -244,6 +258,7 @@ class Exercise:
     tolerance: float = TOLERANCE
     lesson: str = ""
     stage: str = ""
+    recorded: Recorded | None = None
 
     def slots(self, case: Case) -> tuple[Slot, ...]:
         """What is compared in a case: the results, or the gradients."""

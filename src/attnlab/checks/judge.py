@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from attnlab.calling.call import UNWRITTEN, Call, Outcome
+from attnlab.checks.arrays import np
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
 from attnlab.checks.diagnose import diagnose
 from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Case, Exercise
-from attnlab.checks.pose import Posed, brief, pose, shuffled
+from attnlab.checks.pose import Posed, brief, pose
 from attnlab.checks.verdict import Diagnosis, Line, Verdict
 from attnlab.checks.words import spoken, words
 from attnlab.ipynb.read import STUB
@@ -94,7 +93,7 @@ def in_turn(cases: Sequence[Posed], seed: int) -> tuple[list[int], list[int]]:
     Args:
         seed: the first of the cases' seeds, which alone has a case of every kind.
     """
-    order = shuffled(cases)
+    order = sorted(range(len(cases)), key=lambda at: cases[at].turn)
     own = [at for at in order if cases[at].seed == seed]
     # A stub is known by its first call, and some procedures let no exception out.
     begin = next((at for at in own if cases[at].case.procedure is None), own[0])

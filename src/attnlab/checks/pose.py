@@ -8,15 +8,13 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from attnlab.calling.call import Call
 from attnlab.calling.observe import ByName, Value, describe, numbers_in, observe, rebuild
-from attnlab.checks.cases import derived
+from attnlab.checks.arrays import np
 from attnlab.checks.exercise import Case, Exercise, Slot, State
 
 # A wrong answer may have more numbers than the right one; what has many times more is known by its
@@ -31,15 +29,32 @@ class BrokenCheck(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Some:
+    """Some of an array's numbers: what is kept of a large one that was recorded.
+
+    Attributes:
+        places: of the numbers, in C order.
+    """
+
+    shape: tuple[int, ...]
+    places: tuple[int, ...]
+    numbers: np.ndarray
+
+    def of(self, array: np.ndarray) -> np.ndarray:
+        """The numbers of another array at these places."""
+        return array.reshape(-1)[list(self.places)]
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """What should happen in one case, or what a mistake would make happen.
 
     Attributes:
-        values: an array for each slot.
+        values: an array for each slot; of a mistake's, some are Some.
         raises: instead of values, the name of an exception.
     """
 
-    values: tuple[np.ndarray, ...] = ()
+    values: tuple[Any, ...] = ()
     raises: str = ""
 
 
@@ -52,6 +67,7 @@ class Posed:
         slots: what is compared.
         inputs: of the call, by parameter name.
         numbers: how many it has, in and out.
+        turn: its place in the order in which all are asked, which tells nothing.
         mistaken: what mistakes make of it, by their functions, as far as that was asked, and
             whether that happens to be right.
     """
@@ -63,6 +79,7 @@ class Posed:
     slots: tuple[Slot, ...]
     inputs: Mapping[str, Value]
     numbers: int = 0
+    turn: int = 0
     mistaken: dict[Callable[..., Any], tuple[Expected, bool]] = field(default_factory=dict)
 
     @property
@@ -83,9 +100,14 @@ def pose(exercise: Exercise, seeds: tuple[int, ...]) -> tuple[Posed, ...]:
     Raises:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
+    if exercise.recorded:
+        return exercise.recorded.posed
     order = [claim.name for claim in exercise.claims]
     posed = [_pose(exercise, seed, case) for seed, case in generate(exercise, seeds)]
-    return tuple(sorted(posed, key=lambda each: (order.index(each.case.claim), each.numbers)))
+    posed.sort(key=lambda each: (order.index(each.case.claim), each.numbers))
+    for turn, place in enumerate(_shuffled(posed)):
+        posed[place] = replace(posed[place], turn=turn)
+    return tuple(posed)
 
 
 def generate(exercise: Exercise, seeds: tuple[int, ...]) -> Iterator[tuple[int, Case]]:
@@ -102,11 +124,13 @@ def generate(exercise: Exercise, seeds: tuple[int, ...]) -> Iterator[tuple[int, 
 
 def cases_of(exercise: Exercise, seed: int) -> list[Case]:
     """The cases of one seed: those that are derived, then its own."""
+    from attnlab.checks.cases import derived  # of NumPy's and PyTorch's kinds too
+
     rng = np.random.default_rng(seed)
     return [*derived(exercise, rng), *exercise.cases(rng)]
 
 
-def shuffled(posed: Sequence[Posed]) -> list[int]:
+def _shuffled(posed: Sequence[Posed]) -> list[int]:
     """An order to ask cases in, by their seeds, so that no answer follows from a place."""
     rng = np.random.default_rng([each.seed for each in posed] + [len(posed)])
     return [int(place) for place in rng.permutation(len(posed))]

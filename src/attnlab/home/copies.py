@@ -21,7 +21,7 @@ from attnlab.home.places import PACKAGED, Course, NotThere, lesson_path
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Cell, Unreadable, read
 from attnlab.ipynb.upgrade import same, upgraded
-from attnlab.ipynb.which import holds, is_of, plainly_another
+from attnlab.ipynb.which import holds, is_answered, is_of, plainly_another
 from attnlab.ipynb.words import few, printable, stem
 from attnlab.ipynb.zipped import unzipped, zipped
 from attnlab.lessons import lesson, slugs, today
@@ -103,6 +103,8 @@ def update(course: Course) -> Iterator[str]:
         )
         return
     yield from _follow(course)
+    for slug in slugs():
+        yield from _brought(course, slug)
     changed = False
     for path in sorted(course.released.rglob("*")):
         place = path.relative_to(course.released)
@@ -181,6 +183,32 @@ def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
     merged = upgraded(_with_own(cells, asked, {cell.id for cell in old}), fresh, fresh)
     course.write(course.notebook(slug), document(merged, new, was))
     course.write(course.copied / lesson_path(slug), new)
+
+
+def _brought(course: Course, slug: str) -> Iterator[str]:
+    """Go on with a lesson that was taken home from the site: its file in work/, or beside it."""
+    mine, known = course.notebook(slug), course.copied / lesson_path(slug)
+    name = f"{slug}*.ipynb"  # as a browser saves it a second time, too
+    for path in sorted({*course.root.glob(name), *course.work.glob(name)}):
+        try:
+            data, released = course.read(path), course.handed_out(slug)
+            cells = read(data)
+        except Unreadable:
+            continue
+        if not (is_of(cells, released) and is_answered(cells, released)):
+            continue
+        there = course.in_the_way(mine) is not None
+        was = _bytes(course, mine)
+        if there and was not in (data, _bytes(course, known)):
+            yield (
+                f"{printable(path.name)} is left where it is, as there is work of yours in "
+                f"{from_work(course, mine)}. To go on with it, move it there."
+            )
+            continue
+        yield f"{printable(path.name)} is moved to {from_work(course, mine)}: go on there."
+        course.write(mine, data)
+        known.unlink(missing_ok=True)  # it may be of another release than the copy before it
+        path.unlink()
 
 
 def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell]:

@@ -100,6 +100,12 @@ def begun(lesson: str) -> None:
         note(lesson, "", BEGUN)
 
 
+def forget() -> None:
+    """Forget what was not written, as a new kernel would."""
+    _unwritten.clear()
+    _begun.clear()
+
+
 def note(
     lesson: str,
     exercise: str,

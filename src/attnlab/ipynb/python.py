@@ -30,17 +30,24 @@ class Stop:
     is_read: bool
 
 
+def _as_python(source: str) -> str:
+    """A cell without IPython's magics, where there is IPython to have any."""
+    try:
+        from IPython.core.inputtransformer2 import TransformerManager
+    except ModuleNotFoundError:
+        return f"{source}\n"
+    return TransformerManager().transform_cell(source)
+
+
 def stop_in(source: str) -> Stop | None:
     """Where a code cell is not what IPython runs, magics and all; None if it can be run."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
     body = _EMPTY.sub("", source)
     skipped = source.count("\n") - body.count("\n")
     is_read = False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an odd escape sequence, say
-            text = TransformerManager().transform_cell(_AROUND.sub("#", body))
+            text = _as_python(_AROUND.sub("#", body))
             flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
             compile(text, "cell", "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             is_read = True

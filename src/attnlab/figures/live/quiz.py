@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Mapping, Sequence
 
-import mistune
-
-from attnlab import lessons
+from attnlab.asking import Asking
 from attnlab.figures.live.figure import Figure, Input, Values, source, style
-from attnlab.home import progress
-from attnlab.quizzes import LETTERS, Question
-
-HELD = "Kept. The lesson comes back to it."
-CHANGED = (
-    "A question has other choices than when you answered it: choose again. What you chose then "
-    "stays among your progress."
-)
-UNSAVED = (
-    "Your choice could not be written, so the course home will not know of it. In a terminal, "
-    "`attnlab doctor` says what mends it."
-)
-
-_markdown = mistune.create_markdown(escape=True)
+from attnlab.quizzes import Question
 
 
 class Quiz(Figure):
@@ -47,12 +30,10 @@ class Quiz(Figure):
         questions: Sequence[Question],
         kept: Mapping[Question, int | None] | None = None,
     ) -> None:
-        self._lesson, self._questions = lesson, tuple(questions)
-        kept = kept or {}
-        self.title = heading.capitalize()
-        super().__init__(chosen=[kept.get(each) for each in self._questions])
-        if any(kept.get(each, 0) is None for each in self._questions):
-            self.problem = CHANGED
+        self._asking = Asking(lesson, heading, questions, kept or {})
+        self.title = self._asking.title
+        super().__init__(chosen=self._asking.start)
+        self.problem = self._asking.problem
 
     def choose(self, question: int, choice: int) -> None:
         """Choose, once, and keep it among the learner's progress.
@@ -60,127 +41,24 @@ class Quiz(Figure):
         Raises:
             ValueError: that was chosen before, or there is no such question or choice.
         """
-        if not 0 <= question < len(self._questions):
-            raise ValueError(f"there is no question {question}; there are {len(self._questions)}")
-        if self.chosen[question] is not None:
-            raise ValueError("you have chosen already, and your first choice stays")
-        self.change(chosen=[*self.chosen[:question], choice, *self.chosen[question + 1 :]])
-        asked = self._questions[question]
-        right = float(choice == asked.right)
-        told = (self._lesson, asked.named(self._lesson), progress.CHOSE, right, 1.0)
-        if not progress.note(*told, choice=asked.choices[choice]):
-            self.problem = UNSAVED
+        self.change(chosen=self._asking.with_choice(self.chosen, question, choice))
+        self.problem = self._asking.keep(question, choice)
 
     def checked(self, inputs: Values) -> Values:
         """One choice, or None, for each question."""
-        for asked, choice in zip(self._questions, inputs["chosen"], strict=True):
-            if choice is not None and choice not in range(len(asked.choices)):
-                last = LETTERS[len(asked.choices) - 1]
-                raise ValueError(f"there is no choice {choice}; the choices are A to {last}")
-        return inputs
+        return {**inputs, "chosen": self._asking.checked(inputs["chosen"])}
 
     def computed(self, inputs: Values) -> Values:
-        numbered = enumerate(zip(self._questions, inputs["chosen"], strict=True), start=1)
-        return {"questions": [self._shown(number, *each) for number, each in numbered]}
-
-    def _shown(self, number: int, asked: Question, choice: int | None) -> Values:
-        """A question as the page gets it: without any answer as long as nothing was chosen."""
-        tells = choice is not None and bool(asked.answers)
-        told = sorted({at for at in (choice, asked.right) if at is not None}) if tells else []
-        said = [f"{LETTERS[at]}. {asked.answers[at]}" for at in told]
-        if choice is not None and not tells:
-            said = [HELD]
-        return {
-            "from": self._from(asked),
-            "asked": self._numbered(number, asked),
-            "choices": [*map(_inline, asked.choices)],
-            "chosen": choice,
-            "right": asked.right if tells else None,
-            "told": [*map(_inline, said)],
-            "said": " ".join(map(_plain, said)),
-            "room": _room(asked),
-        }
-
-    def _numbered(self, number: int, asked: Question) -> str:
-        """The question, with its number where there are several."""
-        of_several = f"<strong>{number}.</strong> " if len(self._questions) > 1 else ""
-        return f"{of_several}{_inline(asked.asked)}"
-
-    def _from(self, asked: Question) -> str:
-        """What is said before a question that comes back."""
-        if asked.lesson == self._lesson:
-            return ""
-        return f"Missed in lesson {lessons.lesson(asked.lesson).number:02}, so here it is again."
+        return self._asking.state(inputs["chosen"])
 
     def _do(self, message: Values) -> None:
         self.choose(*message["choose"])
 
     def summary(self) -> str:
-        told = []
-        for number, asked in enumerate(self._questions, start=1):
-            choices = " ".join(
-                f"{letter}. {_plain(choice)}"
-                for letter, choice in zip(LETTERS, asked.choices, strict=False)
-            )
-            told.append(f"{number}. {_plain(asked.asked)} {choices}")
-        return " ".join(told)
+        return self._asking.summary()
 
     def controls(self) -> None:
         return None  # the page gets no answer before a choice
 
     def fallback(self) -> str:
-        asked = "".join(
-            f"<p>{self._numbered(number, each)}</p>{_still(each, choice)}"
-            for number, (each, choice) in enumerate(
-                zip(self._questions, self.chosen, strict=True), start=1
-            )
-        )
-        label = html.escape(f"Quiz: {self.title}", quote=True)
-        return (
-            f'<figure aria-label="{label}" style="margin:0">{asked}'
-            "<figcaption>In JupyterLab, run this cell to choose.</figcaption></figure>"
-        )
-
-
-def _still(asked: Question, chosen: int | None) -> str:
-    """A question's choices without scripts: opening one is choosing it."""
-    rows = []
-    for at, choice in enumerate(asked.choices):
-        head = f"{LETTERS[at]}. {_inline(choice)}"
-        if asked.answers:
-            is_open = " open" if at == chosen else ""
-            rows.append(
-                f"<details{is_open}><summary>{head}</summary><p>{_inline(asked.answers[at])}</p>"
-                "</details>"
-            )
-        else:
-            rows.append(f"<p>{head}</p>")
-    return "".join(rows)
-
-
-def _room(asked: Question) -> list[str]:
-    """Paragraphs as long as the longest that may be told, with nothing in them: room is kept."""
-    if not asked.answers:
-        return [_blank(HELD)]
-    right = asked.answers[asked.right]
-    longest = max((each for each in asked.answers if each != right), key=len)
-    return [_blank(f"A. {each}, and a word") for each in (longest, right)]
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"\S", "n", _plain(text))
-
-
-def _inline(text: str) -> str:
-    """A paragraph of Markdown as HTML, without its <p>; d_k gets its k below."""
-    made = str(_markdown(text)).strip().removeprefix("<p>").removesuffix("</p>")
-    return re.sub(
-        r"(<code>.*?</code>)|\b([A-Za-z])_([A-Za-z])\b",
-        lambda found: found[1] or f"{found[2]}<sub>{found[3]}</sub>",
-        made,
-    )
-
-
-def _plain(text: str) -> str:
-    """Markdown as it is read out."""
-    return html.unescape(re.sub("<[^>]+>", "", str(_markdown(text)))).strip()
+        return self._asking.still(self.chosen)

@@ -1,14 +1,19 @@
-"""`point_to_adjective`: two matrices of the learner's choice, judged by what rows do with them."""
+"""`point_to_adjective`: two matrices of the learner's choice, judged by what rows do with them.
+
+Whatever comes is 4 × 2, so lists do: this is also judged where there is no NumPy.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from attnlab.checks.exercise import Case, Claim, Exercise, Procedure, Slot, promises
-from attnlab.checks.reference import weights
+
+if TYPE_CHECKING:
+    import numpy as np
 
 KINDS = ("article", "noun", "adjective", "verb")
 NOUN, ADJECTIVE = KINDS.index("noun"), KINDS.index("adjective")
@@ -16,7 +21,27 @@ LONGEST, ENOUGH, ROUNDING = 8, 0.9, 1e-9
 RETURNS = tuple(Slot(name, "list", "d d_k", any=True) for name in ("W_q", "W_k"))
 
 
-def _missed(least: float, sentence: list[str], W_q: np.ndarray, W_k: np.ndarray) -> str:
+def scores_of(asks: Any, promises: Any) -> list[float]:
+    """What a noun's row of one matrix scores with each row of the other: four numbers."""
+    noun = asks.tolist()[NOUN]
+    return [sum(map(math.prod, zip(noun, row, strict=True))) for row in promises.tolist()]
+
+
+def shares_of(scores: list[float], sentence: list[str]) -> dict[str, float]:
+    """The weight that each kind of a sentence's words gets, a word."""
+    tamed = {kind: scores[KINDS.index(kind)] / math.sqrt(2) for kind in sentence}
+    if math.inf in tamed.values():
+        return dict.fromkeys(tamed, math.nan)
+    return {
+        kind: 1 / sum(_exp(tamed[other] - own) for other in sentence) for kind, own in tamed.items()
+    }
+
+
+def _exp(number: float) -> float:
+    return math.inf if 709 < number < math.inf else math.exp(number)
+
+
+def _missed(least: float, sentence: list[str], W_q: Any, W_k: Any) -> str:
     """What a noun's weights in a sentence lack, '' for nothing.
 
     Args:
@@ -24,9 +49,7 @@ def _missed(least: float, sentence: list[str], W_q: np.ndarray, W_k: np.ndarray)
         sentence: N kinds of words.
         W_q, W_k: (4, 2), a row for each kind.
     """
-    kinds = [KINDS.index(kind) for kind in sentence]
-    row = weights(W_q[kinds], W_k[kinds])[sentence.index("noun")]
-    shares = dict(zip(sentence, row, strict=True))  # words of a kind get the same
+    shares = shares_of(scores_of(W_q, W_k), sentence)
     adjective = shares.pop("adjective")
     rival = max(shares, key=lambda kind: shares[kind])
     if adjective > shares[rival] and adjective >= least - ROUNDING:
@@ -42,7 +65,7 @@ WAYS = {
     group: Procedure(
         "modules.returned",
         RETURNS,
-        lambda sentence: (np.zeros((4, 2)), np.zeros((4, 2))),
+        lambda sentence: ([[0.0, 0.0]] * 4, [[0.0, 0.0]] * 4),
         ("sentence",),
         partial(_missed, least),
     )
@@ -64,14 +87,12 @@ def _cases(rng: np.random.Generator) -> Iterator[Case]:
 
 def _if(holds: Callable[..., bool]) -> Callable[..., bool]:
     """Whether something holds of a noun's scores (4,), and of what it scores if roles change."""
-    return lambda sentence, W_q, W_k: bool(
-        holds((W_k * W_q[NOUN]).sum(-1), (W_q * W_k[NOUN]).sum(-1))
-    )
+    return lambda sentence, W_q, W_k: holds(scores_of(W_q, W_k), scores_of(W_k, W_q))
 
 
-def _leads(scores: np.ndarray) -> bool:
+def _leads(scores: list[float]) -> bool:
     """Whether the adjective's score is larger than that of every other kind."""
-    return bool((np.delete(scores, ADJECTIVE) < scores[ADJECTIVE]).all())
+    return all(scores[kind] < scores[ADJECTIVE] for kind in range(4) if kind != ADJECTIVE)
 
 
 POINT_TO_ADJECTIVE = Exercise(
@@ -87,17 +108,27 @@ POINT_TO_ADJECTIVE = Exercise(
     ),
     cases=_cases,
     mistakes={
-        "non-finite": lambda sentence, W_q, W_k: not np.isfinite([W_q, W_k]).all(),
+        "non-finite": lambda sentence, W_q, W_k: (
+            not all(
+                math.isfinite(each)
+                for matrix in (W_q, W_k)
+                for row in matrix.tolist()
+                for each in row
+            )
+        ),
         # To a score of -inf softmax gives 0.
-        "scores-overflow": _if(lambda scores, exchanged: not (scores < np.inf).all()),
+        "scores-overflow": _if(lambda scores, exchanged: any(not s < math.inf for s in scores)),
         "weights-too-even": _if(lambda scores, exchanged: _leads(scores)),
         "swapped-q-k": _if(lambda scores, exchanged: _leads(exchanged)),
-        "uniform-weights": _if(lambda scores, exchanged: (scores == scores[0]).all()),
+        "uniform-weights": _if(lambda scores, exchanged: scores == scores[:1] * 4),
         "one-matrix-for-both": lambda sentence, W_q, W_k: (
-            (W_q == W_k).all() and W_k[NOUN] @ W_q[NOUN] >= W_k[ADJECTIVE] @ W_q[NOUN]
+            W_q.tolist() == W_k.tolist()
+            and (scores := scores_of(W_q, W_k))[NOUN] >= scores[ADJECTIVE]
         ),
-        "negated-scores": _if(lambda scores, exchanged: scores[ADJECTIVE] < 0 and _leads(-scores)),
-        "drawn-to-itself": _if(lambda scores, exchanged: scores[NOUN] == scores.max()),
+        "negated-scores": _if(
+            lambda scores, exchanged: scores[ADJECTIVE] < 0 and _leads([-score for score in scores])
+        ),
+        "drawn-to-itself": _if(lambda scores, exchanged: scores[NOUN] == max(scores)),
         "points-elsewhere": lambda sentence, W_q, W_k: True,
     },
 )

@@ -1,0 +1,187 @@
+"""A quiz that is being answered: what its page shows before a choice, and after it.
+
+Here is what a widget and a page without one share; `figures.live.quiz` is the widget.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import mistune
+
+from attnlab import lessons
+from attnlab.home import progress
+from attnlab.quizzes import LETTERS, Question
+
+HELD = "Kept. The lesson comes back to it."
+CHANGED = (
+    "A question has other choices than when you answered it: choose again. What you chose then "
+    "stays among your progress."
+)
+UNSAVED = (
+    "Your choice could not be written, so the course home will not know of it. In a terminal, "
+    "`attnlab doctor` says what mends it."
+)
+Chosen = list[int | None]  # for each question the index of a choice
+
+_markdown = mistune.create_markdown(escape=True)
+
+
+class Asking:
+    """Questions of one heading, as a lesson asks them.
+
+    Args:
+        lesson: slug of the lesson that asks.
+        heading: of the questions, 'recall'.
+        questions: one or more.
+        kept: what was chosen before, by its index; None where a question had other choices then.
+
+    Attributes:
+        start: what is chosen at the beginning.
+        problem: what has to be said then, '' for nothing.
+    """
+
+    def __init__(
+        self,
+        lesson: str,
+        heading: str,
+        questions: Sequence[Question],
+        kept: Mapping[Question, int | None],
+    ) -> None:
+        self._lesson, self._questions = lesson, tuple(questions)
+        self.title = heading.capitalize()
+        self.start: Chosen = [kept.get(each) for each in self._questions]
+        self.problem = CHANGED if any(kept.get(each, 0) is None for each in questions) else ""
+
+    def with_choice(self, chosen: Chosen, question: int, choice: int) -> Chosen:
+        """What is chosen after one more choice.
+
+        Raises:
+            ValueError: that was chosen before, or there is no such question or choice.
+        """
+        if not 0 <= question < len(self._questions):
+            raise ValueError(f"there is no question {question}; there are {len(self._questions)}")
+        if chosen[question] is not None:
+            raise ValueError("you have chosen already, and your first choice stays")
+        return self.checked([*chosen[:question], choice, *chosen[question + 1 :]])
+
+    def checked(self, chosen: Chosen) -> Chosen:
+        """One choice, or None, for each question."""
+        for asked, choice in zip(self._questions, chosen, strict=True):
+            if choice is not None and choice not in range(len(asked.choices)):
+                last = LETTERS[len(asked.choices) - 1]
+                raise ValueError(f"there is no choice {choice}; the choices are A to {last}")
+        return chosen
+
+    def keep(self, question: int, choice: int) -> str:
+        """Keep a choice among the learner's progress; why it could not be kept, or ''."""
+        asked = self._questions[question]
+        told = (self._lesson, asked.named(self._lesson), progress.CHOSE)
+        score = float(choice == asked.right)
+        kept = progress.note(*told, score, 1.0, choice=asked.choices[choice])
+        return "" if kept else UNSAVED
+
+    def state(self, chosen: Chosen) -> dict[str, Any]:
+        """What the page draws."""
+        numbered = enumerate(zip(self._questions, chosen, strict=True), start=1)
+        return {"questions": [self._shown(number, *each) for number, each in numbered]}
+
+    def _shown(self, number: int, asked: Question, choice: int | None) -> dict[str, Any]:
+        """A question as the page gets it: without any answer as long as nothing was chosen."""
+        tells = choice is not None and bool(asked.answers)
+        told = sorted({at for at in (choice, asked.right) if at is not None}) if tells else []
+        said = [f"{LETTERS[at]}. {asked.answers[at]}" for at in told]
+        if choice is not None and not tells:
+            said = [HELD]
+        return {
+            "from": self._from(asked),
+            "asked": self._numbered(number, asked),
+            "choices": [*map(_inline, asked.choices)],
+            "chosen": choice,
+            "right": asked.right if tells else None,
+            "told": [*map(_inline, said)],
+            "said": " ".join(map(_plain, said)),
+            "room": _room(asked),
+        }
+
+    def _numbered(self, number: int, asked: Question) -> str:
+        """The question, with its number where there are several."""
+        of_several = f"<strong>{number}.</strong> " if len(self._questions) > 1 else ""
+        return f"{of_several}{_inline(asked.asked)}"
+
+    def _from(self, asked: Question) -> str:
+        """What is said before a question that comes back."""
+        if asked.lesson == self._lesson:
+            return ""
+        return f"Missed in lesson {lessons.lesson(asked.lesson).number:02}, so here it is again."
+
+    def summary(self) -> str:
+        told = []
+        for number, asked in enumerate(self._questions, start=1):
+            choices = " ".join(
+                f"{letter}. {_plain(choice)}"
+                for letter, choice in zip(LETTERS, asked.choices, strict=False)
+            )
+            told.append(f"{number}. {_plain(asked.asked)} {choices}")
+        return " ".join(told)
+
+    def still(self, chosen: Chosen) -> str:
+        """The questions as HTML without scripts."""
+        asked = "".join(
+            f"<p>{self._numbered(number, each)}</p>{_still(each, choice)}"
+            for number, (each, choice) in enumerate(
+                zip(self._questions, chosen, strict=True), start=1
+            )
+        )
+        label = html.escape(f"Quiz: {self.title}", quote=True)
+        return (
+            f'<figure aria-label="{label}" style="margin:0">{asked}'
+            "<figcaption>In JupyterLab, run this cell to choose.</figcaption></figure>"
+        )
+
+
+def _still(asked: Question, chosen: int | None) -> str:
+    """A question's choices without scripts: opening one is choosing it."""
+    rows = []
+    for at, choice in enumerate(asked.choices):
+        head = f"{LETTERS[at]}. {_inline(choice)}"
+        if asked.answers:
+            is_open = " open" if at == chosen else ""
+            rows.append(
+                f"<details{is_open}><summary>{head}</summary><p>{_inline(asked.answers[at])}</p>"
+                "</details>"
+            )
+        else:
+            rows.append(f"<p>{head}</p>")
+    return "".join(rows)
+
+
+def _room(asked: Question) -> list[str]:
+    """Paragraphs as long as the longest that may be told, with nothing in them: room is kept."""
+    if not asked.answers:
+        return [_blank(HELD)]
+    right = asked.answers[asked.right]
+    longest = max((each for each in asked.answers if each != right), key=len)
+    return [_blank(f"A. {each}, and a word") for each in (longest, right)]
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"\S", "n", _plain(text))
+
+
+def _inline(text: str) -> str:
+    """A paragraph of Markdown as HTML, without its <p>; d_k gets its k below."""
+    made = str(_markdown(text)).strip().removeprefix("<p>").removesuffix("</p>")
+    return re.sub(
+        r"(<code>.*?</code>)|\b([A-Za-z])_([A-Za-z])\b",
+        lambda found: found[1] or f"{found[2]}<sub>{found[3]}</sub>",
+        made,
+    )
+
+
+def _plain(text: str) -> str:
+    """Markdown as it is read out."""
+    return html.unescape(re.sub("<[^>]+>", "", str(_markdown(text)))).strip()

@@ -1,0 +1,218 @@
+"""Runs a lesson's cells, in a namespace that they share: see `attnlab.browser` for who calls this.
+
+Cells run in `__main__`, with their sources in `In`, as in IPython: so `check` finds there what it
+finds in a notebook.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import json
+import linecache
+import re
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import attnlab
+from attnlab import lesson, lessons
+from attnlab.browser import shown, trouble
+from attnlab.browser.shown import Output
+from attnlab.calling.call import PRINT_LIMIT, Printed, _nobody_types, _replaced
+from attnlab.checks.recorded import declared, with_cases
+from attnlab.checks.unparsed import unparsed
+from attnlab.home import progress
+
+_MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class Engine:
+    """One lesson, as far as its cells were run.
+
+    Args:
+        told: of lesson.json.
+    """
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.slug: str = told["lesson"]
+        self._exercises = {each["name"]: declared(each) for each in told["exercises"]}
+        self._cells: list[dict[str, Any]] = told["cells"]
+        self._figures: list[dict[str, Any]] = told["figures"]
+        self._given: set[str] = set()
+        self._ran: set[str] = set()
+        self._ids: dict[str, str] = {}  # of cells, by the files that they are to Python
+        self._quizzes: dict[str, shown.Quiz] = {}
+        self._names = vars(sys.modules["__main__"])
+        self._begin()
+
+    def _begin(self) -> None:
+        for name in [name for name in self._names if not name.startswith("__")]:
+            del self._names[name]
+        self._names["In"] = [""]
+        self._names["display"] = self._display
+        attnlab.figures = shown.Figures()  # type: ignore[attr-defined]
+        attnlab.quiz = self._quiz
+        progress.forget()
+        lessons.take(self.slug, self._exercises)
+        lesson.begin(self.slug)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        files = {name: f"{self.slug}/{name}.json" for name in self._exercises}
+        return {"lesson": self.slug, "exercises": list(files), "files": files}
+
+    def needs(self, source: str) -> list[str]:
+        """Exercises whose cases a run of this cell may ask for, and that were not given yet."""
+        if "check" not in source:
+            return []
+        texts = [source, *self._names["In"]]
+        meant, waiting = set[str](), [source]
+        while waiting:  # what it names, and what the cells that define that name
+            for name in set(_WORD.findall(waiting.pop())) & self._exercises.keys() - meant:
+                meant.add(name)
+                defining = re.compile(rf"^(?:async )?(?:def|class) {name}\b|^{name}\b.*=", re.M)
+                waiting += [text for text in texts if defining.search(text)]
+        return [name for name in self._exercises if name in meant - self._given]
+
+    def give(self, told: dict[str, Any]) -> str:
+        name: str = told["name"]
+        self._exercises[name] = with_cases(self._exercises[name], told)
+        self._given.add(name)
+        lessons.take(self.slug, self._exercises)
+        return name
+
+    def run(self, cell: str, source: str) -> dict[str, Any]:
+        """What stands below a cell once it was run, and whether the next one may be run."""
+        begun = time.perf_counter()
+        self._outputs: list[Output] = []
+        self._printed = Printed(PRINT_LIMIT, PRINT_LIMIT)
+        stopped = self._stopped(cell, source)
+        self._flush()
+        if stopped:
+            self._outputs.append(stopped)
+        self._ran.add(cell)
+        is_ok = stopped is None or stopped["slug"] == "not-written"
+        seconds = round(time.perf_counter() - begun, 4)
+        return {"outputs": self._outputs, "seconds": seconds, "ok": is_ok}
+
+    def choose(self, quiz: str, question: int, choice: int) -> dict[str, Any]:
+        self._quizzes[quiz].choose(question, choice)
+        return {"values": self._quizzes[quiz].values}
+
+    def _stopped(self, cell: str, source: str) -> Output | None:
+        """Run a cell; what stopped it, None if nothing did."""
+        self._names["In"].append(source)
+        file = f"<cell {len(self._names['In']) - 1}>"
+        self._ids[file] = cell
+        lines = [f"{line}\n" for line in source.split("\n")]
+        linecache.cache[file] = len(source), None, lines, file
+        try:
+            if found := unparsed(source):
+                if magic := _MAGIC.search(source):
+                    return trouble.magic(source.count("\n", 0, magic.end()) + 1)
+                return trouble.of_source(found)
+            with self._watched():
+                self._execute(source, file)
+        except BaseException as error:  # a learner's code may raise anything, SystemExit too
+            return self._told(error, cell)
+        return None
+
+    def _execute(self, source: str, file: str) -> None:
+        tree = ast.parse(source, file)
+        last = tree.body[-1] if tree.body else None
+        is_shown = isinstance(last, ast.Expr) and not source.rstrip().endswith(";")
+        body = ast.Module(tree.body[:-1] if is_shown else tree.body, [])
+        exec(compile(body, file, "exec", dont_inherit=True), self._names)
+        if is_shown:
+            assert isinstance(last, ast.Expr)
+            whole = ast.Expression(last.value)
+            value = eval(compile(whole, file, "eval", dont_inherit=True), self._names)
+            if value is not None:
+                self._display(value)
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Keep what is printed, and let nobody be asked to type."""
+        with (
+            _replaced(builtins, "input", _nobody_types),
+            contextlib.redirect_stdout(self._printed),
+            contextlib.redirect_stderr(self._printed),
+        ):
+            yield
+
+    def _display(self, *things: Any) -> None:
+        """What a notebook's `display` does."""
+        for thing in things:
+            output = shown.value(thing, self._figures)
+            self._flush()
+            self._outputs.append(output)
+
+    def _flush(self) -> None:
+        """Put what was printed so far among the outputs."""
+        if text := self._printed.kept:
+            self._printed.kept = ""
+            self._outputs.append({"kind": "stream", "name": "stdout", "text": text})
+
+    def _quiz(self, title: str) -> Any:
+        found = shown.quiz(title)
+        if isinstance(found, shown.Quiz):
+            self._quizzes[title] = found
+        return found
+
+    def _told(self, error: BaseException, cell: str) -> Output:
+        def absent(name: str) -> trouble.Advice | None:
+            return self._absent(name, cell)
+
+        with contextlib.suppress(Exception):
+            return trouble.of_exception(error, trouble.places_in(error, self._ids), cell, absent)
+        return trouble.of_exception(type(error)(), [], cell, absent)
+
+    def _absent(self, name: str, cell: str) -> trouble.Advice | None:
+        """What to say of a name that is not defined, where a cell that was not run defines it."""
+        ids = [each["id"] for each in self._cells]
+        at = ids.index(cell) if cell in ids else len(ids)
+        homes = [each for each in self._cells if name in each["names"] and each["id"] != cell]
+        above = [each for each in homes if ids.index(each["id"]) < at]
+        home = next((each for each in (*above, *homes) if each["id"] not in self._ran), None)
+        if home is None or (above and home not in above):
+            return None
+        which = f"the one under “{home['under']}” that begins `{home['begins']}`"
+        if home in above:
+            why = f"`{name}` is made in a cell above that was not run: {which}."
+            return trouble.Advice("not-run", why, "Run all cells above, then this one.", home["id"])
+        why = f"`{name}` is made in a cell further down: {which}."
+        return trouble.Advice("not-run", why, "Run that one first.", home["id"])
+
+
+_engine: Engine | None = None
+
+
+def _here() -> Engine:
+    assert _engine is not None, "begin() comes first"
+    return _engine
+
+
+def begin(text: str) -> str:
+    global _engine
+    _engine = Engine(json.loads(text))
+    return json.dumps(_engine.about)
+
+
+def needs(source: str) -> str:
+    return json.dumps(_here().needs(source))
+
+
+def give(text: str) -> str:
+    return json.dumps({"exercise": _here().give(json.loads(text))})
+
+
+def run(cell: str, source: str) -> str:
+    return json.dumps(_here().run(cell, source))
+
+
+def choose(quiz: str, question: int, choice: int) -> str:
+    return json.dumps(_here().choose(quiz, question, choice))
