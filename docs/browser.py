@@ -29,7 +29,7 @@ import attnlab
 from attnlab.browser.shown import Figure, Figures
 from attnlab.calling.observe import rebuild
 from attnlab.checks.bank import bank
-from attnlab.checks.diagnose import _close, _lost, _mistaken
+from attnlab.checks.diagnose import _close, _lost, _mistaken, limits_of
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.pose import Posed, pose
 from attnlab.checks.recorded import CASE, DECLARED, leaves_of
@@ -217,12 +217,12 @@ def _places(posed: Posed, answers: Sequence[Sequence[np.ndarray]]) -> dict[Any, 
     for values in (posed.right.values, *answers):
         for slot, array in enumerate(values):
             alike.setdefault((slot, array.shape), []).append(array)
-    return {home: _telling(arrays, posed) for home, arrays in alike.items()}
+    return {home: _telling(arrays, posed, home[0]) for home, arrays in alike.items()}
 
 
-def _telling(arrays: list[np.ndarray], posed: Posed) -> list[int]:
+def _telling(arrays: list[np.ndarray], posed: Posed, slot: int) -> list[int]:
     """Places by which arrays of one shape are told apart as by all of their numbers."""
-    size, tolerance, zeros = arrays[0].size, posed.case.tolerance, posed.case.exact_zeros
+    size, limits = arrays[0].size, limits_of(posed)[min(slot, len(posed.slots) - 1)]
     if size <= PLACES or any(array.dtype.kind not in "fiub" for array in arrays):
         return []
     rng = np.random.default_rng([posed.seed, posed.turn, size])
@@ -230,10 +230,10 @@ def _telling(arrays: list[np.ndarray], posed: Posed) -> list[int]:
     lost = _lost(flat)
     places = {0, size - 1, *rng.choice(size, PLACES - 2, replace=False).tolist()}
     places |= set(lost.argmax(-1)[lost.any(-1)].tolist())
-    for one, other in _alike(flat[:, sorted(places)], tolerance):
+    for one, other in _alike(flat[:, sorted(places)], limits[0]):
         for place in _farthest_apart(flat[one], flat[other]):
             few, whole = (
-                _close(flat[one][kept], flat[other][kept], tolerance, zeros)
+                _close(flat[one][kept], flat[other][kept], *limits)
                 for kept in (sorted(places), slice(None))
             )
             if few == whole:

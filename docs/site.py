@@ -62,8 +62,6 @@ def build(target: Path, places: Places = PUBLISHED_AT) -> Path:
     if problem := wrong(places):
         raise NotBuilt(problem)
     shutil.rmtree(target, ignore_errors=True)
-    if lacking := runs.missing():
-        print(f"No cell of the site will run, for want of {' and '.join(lacking)}. {runs.MEND}")
     lay_out(source, places)
     sphinx = [sys.executable, *["-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]]
     made = subprocess.run([*sphinx, "-d", target / "doctrees", source, pages], cwd=ROOT)
@@ -72,14 +70,17 @@ def build(target: Path, places: Places = PUBLISHED_AT) -> Path:
     return pages / "index.html"
 
 
-def lay_out(source: Path, places: Places) -> None:
+def lay_out(source: Path, places: Places = PUBLISHED_AT) -> None:
     """Write what Sphinx reads."""
     for path in _pages():
         _copy(path, source / path.relative_to(ROOT))
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
     shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
-    parts = None if runs.missing() else source / "docs" / "_static" / "run"
-    if parts:
+    parts = None
+    if lacking := runs.missing():
+        print(f"No cell of the site will run, for want of {' and '.join(lacking)}. {runs.MEND}")
+    else:
+        parts = source / "docs" / "_static" / "run"
         runs.write(parts)
     lessons = [lesson(slug) for slug in slugs()]
     for each in lessons:

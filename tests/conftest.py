@@ -161,6 +161,14 @@ def chromium(_opened: ExitStack) -> Browser:
 
 
 @pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the web site, as `make site` writes it."""
+    from docs import site
+
+    return site.build(tmp_path_factory.mktemp("site") / "site").parent
+
+
+@pytest.fixture(scope="session")
 def figures(_opened: ExitStack, chromium: Browser, server: Server) -> FigureLab:
     """The notebook in which figures are shown; page and kernel are the same for all of them."""
     from tests.figure_lab import FigureLab

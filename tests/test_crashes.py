@@ -470,6 +470,7 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a question to a learner": (lambda: input("n? "), "the function's arguments"),
     "a magic that there is not": (unknown_magic, "answers need no magic"),
     "a package that is not there": (imports, "Leave that import out"),
+    "more items than there can be": (lambda: [0] * 10**20, "how many it is to get"),
     "a compiler that is not there": (
         torch.compile(uncompiled, backend=fails),
         "under another name",

@@ -36,11 +36,6 @@ no_chromium = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return site.build(tmp_path_factory.mktemp("site") / "site").parent
-
-
-@pytest.fixture(scope="module")
 def pages(built: Path) -> dict[Path, BeautifulSoup]:
     return {
         path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")

@@ -107,12 +107,14 @@ export class Python {
     let had = names.reduce((sum, [name, { bytes }]) => sum + (this.#had[name] ? bytes : 0), 0);
     const say = () => tell(`Loading Python: ${megabytes(had)} of ${megabytes(whole)} MB …`);
     say();
-    await Promise.all(names.map(async ([name, { bytes }]) => {
+    const came = await Promise.allSettled(names.map(async ([name, { bytes }]) => {
       if (this.#had[name]) return;
       await this.part(name);
       had += bytes;
       say();
     }));
+    const lost = came.find(({ status }) => status === "rejected");
+    if (lost) throw lost.reason;
     return this.#had;
   }
 

@@ -12,6 +12,9 @@ and does, after `loadPyodide()`:
     pyodide.unpackArchive(zip, "zip", {extractDir: "/course"})     zip: an ArrayBuffer
     pyodide.runPython("import sys; sys.path.insert(0, '/course')")
     const engine = pyodide.pyimport("attnlab.browser.engine")
+    const timer = clock()     of docs/_static/run/clock.mjs
+    pyodide.setInterruptBuffer(timer)
+    engine.keep_time(timer.alarm)
 
     engine.begin(text)              text of lesson.json. Everything anew: names, checks, choices.
                                     {"lesson": slug, "exercises": [name, …],
@@ -39,14 +42,15 @@ Nothing that a learner's code does comes out as an exception. An output has a "k
              `quiz.mjs` draws; its message {"choose": [question, choice]} goes to engine.choose
     error    "title": "NameError: name 'KEYS' is not defined"; "text": all of it to be read;
              "html": the same, with the line marked; "line": its number in this cell, 0 where it is
-             in none; "cell": id of a cell above that has to be run first, else ''; "why" and "try":
-             a sentence each, or ''. "slug": 'no-colon' and the like for a cell that is not Python,
-             'not-run', 'no-numpy', 'no-files', 'no-input', 'out-of-memory', 'endless-recursion',
-             'too-much-output', 'not-written'
+             in none; "cell": id of a cell that has to be run first, else ''; "why" and "try": a
+             sentence each, or ''. "slug": 'no-colon' and the like for a cell that is not Python,
+             'magic', 'not-run', 'no-numpy', 'no-module', 'no-files', 'no-input', 'out-of-memory',
+             'endless-recursion', 'too-much-output', 'still-running', 'not-written', or ''
 
 An error ends its cell; the page goes on to the next one only where "ok" is true. A cell that needs
 an exercise which is not written yet says so ('not-written') and is "ok", as in JupyterLab.
 
 A check that takes too long is ended in here, with the card that says so, after 8 seconds of the
-learner's code. A cell that takes too long is the page's to end, with the Worker.
+learner's code, and a cell after 15; names stay. That takes a clock: see `keep_time`. What gives no
+way then, a loop inside one call of C, is the page's to end, with the Worker.
 """

@@ -14,18 +14,20 @@ import linecache
 import re
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import attnlab
 from attnlab import lesson, lessons
 from attnlab.browser import shown, trouble
 from attnlab.browser.shown import Output
+from attnlab.calling import deadline
 from attnlab.calling.call import PRINT_LIMIT, Printed, _nobody_types, _replaced
+from attnlab.calling.deadline import Deadline, Overrun, first_of
 from attnlab.checks.recorded import declared, with_cases
 from attnlab.checks.unparsed import unparsed
 from attnlab.home import progress
 
+SECONDS = 15.0  # for a cell; what gives no way then, its page ends, after a few more
 _MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -110,13 +112,22 @@ class Engine:
         self._ids[file] = cell
         lines = [f"{line}\n" for line in source.split("\n")]
         linecache.cache[file] = len(source), None, lines, file
+        limit = Deadline(SECONDS)
         try:
             if found := unparsed(source):
                 if magic := _MAGIC.search(source):
                     return trouble.magic(source.count("\n", 0, magic.end()) + 1)
                 return trouble.of_source(found)
-            with self._watched():
+            with (
+                _replaced(builtins, "input", _nobody_types),
+                contextlib.redirect_stdout(self._printed),
+                contextlib.redirect_stderr(self._printed),
+                limit,
+            ):
                 self._execute(source, file)
+        except Overrun as over:
+            limit.release()
+            return self._told(first_of(over), cell)
         except BaseException as error:  # a learner's code may raise anything, SystemExit too
             return self._told(error, cell)
         return None
@@ -133,16 +144,6 @@ class Engine:
             value = eval(compile(whole, file, "eval", dont_inherit=True), self._names)
             if value is not None:
                 self._display(value)
-
-    @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Keep what is printed, and let nobody be asked to type."""
-        with (
-            _replaced(builtins, "input", _nobody_types),
-            contextlib.redirect_stdout(self._printed),
-            contextlib.redirect_stderr(self._printed),
-        ):
-            yield
 
     def _display(self, *things: Any) -> None:
         """What a notebook's `display` does."""
@@ -189,11 +190,17 @@ class Engine:
 
 
 _engine: Engine | None = None
+if sys.platform == "emscripten":
+    deadline.timer = float  # until somebody keeps time
 
 
 def _here() -> Engine:
     assert _engine is not None, "begin() comes first"
     return _engine
+
+
+def keep_time(alarm: Any) -> None:
+    deadline.timer = alarm
 
 
 def begin(text: str) -> str:

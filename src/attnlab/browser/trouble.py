@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnlab.calling.call import NOBODY, PRINT_LIMIT, TooMuchOutput
+from attnlab.calling.deadline import Overrun
 from attnlab.checks.unparsed import Unparsed
 from attnlab.unwritten import said_of
 
@@ -67,7 +68,9 @@ def of_exception(
     name, message = type(error).__name__, _message(error)
     advice = _advice(error, message, absent)
     if isinstance(error, TooMuchOutput):
-        name, message = f"it printed more than {PRINT_LIMIT:,} characters, so it was stopped", ""
+        name, message = f"It printed more than {PRINT_LIMIT:,} characters, so it was stopped", ""
+    if isinstance(error, Overrun):
+        name, message = "It was still running when its time was up, so it was stopped", ""
     return _output(name, message, places, cell, advice)
 
 
@@ -91,6 +94,9 @@ def _advice(
 ) -> Advice | None:
     """What is known of an exception besides its own message."""
     match error:
+        case Overrun():
+            why = "A loop that never ends looks like this: what it tests never changes."
+            return Advice("still-running", why, "Print what the loop tests, once each time round.")
         case TooMuchOutput():
             why = "A page that shows all of it would stand still."
             return Advice("too-much-output", why, "Print less: the first few, or a sum.")
@@ -105,6 +111,8 @@ def _advice(
             why = "This page has no files of yours: its Python sees nothing of your computer."
             remedy = 'Write what you need into the cell: `text = "…"`.'
             return Advice("no-files", why, remedy)
+        case OverflowError() if "index-sized" in message:
+            return _advice(MemoryError(), message, absent)
         case MemoryError():
             why = "It asks for more memory than a page gets, some 2 GB."
             remedy = "Look at the marked line: is a list far longer there than you mean?"

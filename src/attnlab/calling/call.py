@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from attnlab.calling.deadline import Deadline, Overrun
+from attnlab.calling.deadline import Deadline, Overrun, first_of
 from attnlab.calling.observe import (
     ITEM_LIMIT,
     Other,
@@ -38,7 +38,7 @@ PRINT_LIMIT = 64 * 1024  # characters a function may print in one call
 PRINT_SHOWN = 400  # of which a card shows the first
 NOBODY = "input() waits for somebody to type"
 UNWRITTEN = re.compile(r"\braise\s+\w*NotImplemented")  # how a stub says that it is one
-NO_MEMORY = re.compile("can't allocate memory|not enough memory|bad_alloc")
+NO_MEMORY = re.compile("can't allocate memory|not enough memory|bad_alloc|into an index-sized")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +185,7 @@ def perform(
                     stopped = "memory" if out_of_memory(raised) else ""
         except Overrun as over:
             deadline.release()
-            first = over.__context__  # where it was interrupted; it is raised again at its end
-            stopped, raised = "time", note(first if isinstance(first, Overrun) else over)
+            stopped, raised = "time", note(first_of(over))
         except TooMuchOutput:
             stopped = "output"
         except KeyboardInterrupt:  # the learner's own wish to stop

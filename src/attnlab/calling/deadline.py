@@ -3,8 +3,8 @@
 A POSIX timer interrupts the main thread, again and again until the code gives way. Code that
 catches the interrupt, as `while True: try: … except: pass` does, meets a second one at the first
 line of its `except`, where nothing catches it: a trace function sees to that. Where there is no
-such timer (Windows, another thread) a watchdog thread raises the same exception, and in a browser,
-where there are no threads, Python itself: see `monitored`.
+such timer (Windows, another thread) a watchdog thread raises the same exception. A browser's Python
+has neither; there whoever runs it sends the signal, and puts how to ask for that into `timer`.
 
 Two things get past this, and only another process could stop them: a loop inside one C call, say
 `sum(itertools.count())`, and a recursion that catches its own errors and calls itself again.
@@ -12,6 +12,7 @@ Two things get past this, and only another process could stop them: a loop insid
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -21,15 +22,28 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-from attnlab.calling.monitored import Monitored
-
 HERE = os.path.dirname(__file__)
 TraceFunction = Callable[[FrameType, str, Any], Any]
 AGAIN = 0.002  # seconds between interrupts, once the time is up
 
 
+def _by_system(seconds: float) -> None:
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+
+
+# Has SIGALRM sent after some seconds, then again and again; never, for 0.
+timer: Callable[[float], object] | None = _by_system if hasattr(signal, "setitimer") else None
+
+
 class Overrun(BaseException):
     """Time is up. Not an Exception, so that a learner's `except Exception` lets it by."""
+
+
+def first_of(over: Overrun) -> Overrun:
+    """Of interrupts that came one after the other, the one that came to a learner's line."""
+    while isinstance(over.__context__, Overrun):
+        over = over.__context__
+    return over
 
 
 class Deadline:
@@ -47,8 +61,7 @@ class Deadline:
         self._guarding = False
         self._home: FrameType | None = None  # whose `with` block the learner's code runs in
         self._done = threading.Event()
-        self._use_timer = False
-        self._monitored = Monitored(Overrun) if sys.platform == "emscripten" else None
+        self._timer: Callable[[float], object] | None = None
         self._old_handler: object = signal.SIG_DFL
         self._old_trace: Any = None
 
@@ -58,16 +71,11 @@ class Deadline:
         self._home = sys._getframe(1)
         self._started = time.monotonic()
         self._guarding = True
-        if self._monitored:
-            self._monitored.start(self.left)
-            return
-        self._use_timer = (
-            hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-        )
-        if self._use_timer:
+        self._timer = timer if threading.current_thread() is threading.main_thread() else None
+        if self._timer:
             self._old_trace = sys.gettrace()
             self._old_handler = signal.signal(signal.SIGALRM, self._interrupt)
-            signal.setitimer(signal.ITIMER_REAL, self.left, AGAIN)
+            self._timer(self.left)
         else:
             self._done.clear()
             threading.Thread(
@@ -93,10 +101,8 @@ class Deadline:
             except Overrun:
                 continue
         self._home = None
-        if self._monitored:
-            self._monitored.stop()
-        elif self._use_timer:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        if self._timer:
+            self._timer(0.0)
             if sys.gettrace() == self._trace:
                 sys.settrace(self._old_trace)
             signal.signal(signal.SIGALRM, self._old_handler)  # type: ignore[arg-type]
@@ -121,8 +127,6 @@ class Deadline:
         return self._trace
 
     def _watch(self, thread: int, seconds: float) -> None:
-        import ctypes
-
         raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
         if self._done.wait(seconds):
             return

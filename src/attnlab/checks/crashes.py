@@ -40,6 +40,7 @@ _SETTINGS = r"(ReLU|ELU|GELU|SiLU|Tanh|Sigmoid|Softmax|CrossEntropyLoss)"
 
 CRASHES = (
     # memory
+    Crash("too-many-items", r"^MemoryError|into an index-sized"),
     Crash("all-pairs", r"Unable to allocate .* shape \((\d+), \1\)"),
     Crash(
         "out-of-sight",

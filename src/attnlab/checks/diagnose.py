@@ -293,7 +293,7 @@ def equals(item: Tried, parts: Parts, answer: Expected) -> bool:
     NaN equals NaN here, and so does what is too large to be anything but a division by next to
     nothing; where NumPy and PyTorch give such numbers, Python may raise.
     """
-    raised, case = item.outcome.raised, item.posed.case
+    raised = item.outcome.raised
     if item.outcome.stopped:
         return False
     if raised:
@@ -302,11 +302,17 @@ def equals(item: Tried, parts: Parts, answer: Expected) -> bool:
         return raised.name.rpartition(".")[2] == answer.raises
     if answer.raises or len(parts) != len(answer.values):
         return False
-    tolerance = COARSE if case.only_zeros else case.tolerance
     return all(
-        _close(part, values, tolerance, case.exact_zeros and not slot.averages)
-        for part, values, slot in zip(parts, answer.values, item.posed.slots, strict=False)
+        _close(part, values, *limits)
+        for part, values, limits in zip(parts, answer.values, limits_of(item.posed), strict=False)
     )
+
+
+def limits_of(posed: Posed) -> list[tuple[float, bool]]:
+    """For each slot how far numbers may be apart, and whether 0 has to be in the same places."""
+    case = posed.case
+    tolerance = COARSE if case.only_zeros else case.tolerance
+    return [(tolerance, case.exact_zeros and not slot.averages) for slot in posed.slots]
 
 
 def _parts(item: Tried) -> Parts:

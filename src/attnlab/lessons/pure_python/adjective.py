@@ -30,11 +30,13 @@ def scores_of(asks: Any, promises: Any) -> list[float]:
 def shares_of(scores: list[float], sentence: list[str]) -> dict[str, float]:
     """The weight that each kind of a sentence's words gets, a word."""
     tamed = {kind: scores[KINDS.index(kind)] / math.sqrt(2) for kind in sentence}
-    if math.inf in tamed.values():
+    if not all(score < math.inf for score in tamed.values()):
         return dict.fromkeys(tamed, math.nan)
-    return {
-        kind: 1 / sum(_exp(tamed[other] - own) for other in sentence) for kind, own in tamed.items()
-    }
+    return {kind: _share(own, [tamed[other] for other in sentence]) for kind, own in tamed.items()}
+
+
+def _share(own: float, all_of_them: list[float]) -> float:
+    return 0.0 if own == -math.inf else 1 / sum(_exp(other - own) for other in all_of_them)
 
 
 def _exp(number: float) -> float:
