@@ -28,7 +28,7 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
-from attnlab.published import PUBLISHED_AT, Places
+from attnlab.published import Places
 from tests.course import ROOT, released_path
 from tests.lab import HERE, free_port
 from tests.readme import first_cell
@@ -63,7 +63,7 @@ def index(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("git", "clone", "--quiet", ROOT, clone)
     where = clone / "src" / "attnlab" / "published.py"
     text = where.read_text(encoding="utf-8")
-    where.write_text(text.replace(f"PUBLISHED_AT = {PUBLISHED_AT}", f"PUBLISHED_AT = {PUBLISHED}"))
+    where.write_text(re.sub(r"(?m)^PUBLISHED_AT = .*", f"PUBLISHED_AT = {PUBLISHED}", text))
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     run("git", *who, "commit", "--quiet", "--allow-empty", "--all", "-m", "Published", cwd=clone)
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
