@@ -6,7 +6,6 @@ LESSON ?=
 FILES ?=
 FAST ?=
 LESSONS ?=
-REPOSITORY ?=
 SOLUTIONS ?=
 STUDENTS ?= 30
 SEED ?= 1
@@ -99,7 +98,7 @@ outputs: known sync ## run the solutions, store their outputs and record their f
 	$(BIN)/python -m attnlab.figures.live.stored solutions/$(or $(LESSON),*)/*.ipynb
 	$(BIN)/jupytext --quiet --sync solutions/$(or $(LESSON),*)/*.ipynb
 
-readme: $(READY) ## write the lessons' rows, points and totals into README.md
+readme: $(READY) ## write the lessons' rows, points and totals and where the course is published into README.md and lessons' first cells
 	$(BIN)/python -m tests.readme
 
 model: $(READY) ## train the small model again, within five minutes; SEEDS=5: five, and write what they can do
@@ -112,8 +111,8 @@ prove: known ## the long proofs: claims, trainings, all mutants, all answers on 
 deploy-test: $(READY) ## containers, a hub, clean installs: needs root, Debian and registries; writes deploy/tried/; ARGS goes to pytest
 	$(BIN)/python -m pytest -m deploy tests/deploy --timeout 1800 $(ARGS)
 
-site: $(READY) ## write the web site, build/site/html/index.html; REPOSITORY=owner/name: with links to Colab
-	@$(BIN)/python -m docs.site $(if $(REPOSITORY),--repository $(REPOSITORY))
+site: $(READY) ## write the web site, build/site/html/index.html
+	@$(BIN)/python -m docs.site
 
 bench: $(READY) ## run the benchmarks, each side by side with something to compare with
 	$(BIN)/python -m benchmarks.import_time

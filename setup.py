@@ -1,13 +1,14 @@
 """The wheel is the course: what is handed out, and JupyterLab's settings, lie in attnlab/course/.
 
 Everything else about the package stands in pyproject.toml. An index shows README.md on a page of
-its own, where nothing lies beside it. With ATTNLAB_REPOSITORY=owner/name its links and pictures
-lead to that repository at GitHub; without, a picture is its description, and a link its words.
+its own, where nothing lies beside it: its links and pictures lead to the repository where the
+course is published; where it is not, a picture is its description, and a link its words.
 """
 
-import os
 import re
+import runpy
 import shutil
+import sys
 from pathlib import Path
 
 from setuptools import setup
@@ -43,9 +44,13 @@ def description(text: str, repository: str) -> str:
 
 
 if __name__ == "__main__":
+    published = runpy.run_path(str(HERE / "src" / "attnlab" / "published.py"))
+    places = published["PUBLISHED_AT"]
+    if problem := published["wrong"](places):
+        sys.exit(problem)
     readme = (HERE / "README.md").read_text(encoding="utf-8")
     setup(
         cmdclass={"build_py": WithCourse},
-        long_description=description(readme, os.environ.get("ATTNLAB_REPOSITORY", "")),
+        long_description=description(readme, places.repository),
         long_description_content_type="text/markdown",
     )

@@ -6,7 +6,6 @@ import argparse
 import hashlib
 import io
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,9 +14,9 @@ import zipfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from attnlab import __version__
 from attnlab.ipynb.files import NotWritten, write_whole
 from attnlab.lessons import known, slugs
+from attnlab.version import version
 from bundle.solutions import solutions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +50,6 @@ def wheel(root: Path, scratch: Path, lessons: Sequence[str]) -> Path:
         shutil.copy(root / notebook, source / notebook)
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "notebooks/glossary.md"):
         shutil.copy(root / name, source / name)
-    _stamp(source)
     subprocess.run(
         [
             *(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"),
@@ -59,22 +57,30 @@ def wheel(root: Path, scratch: Path, lessons: Sequence[str]) -> Path:
             *("--wheel-dir", str(scratch / "wheel"), str(source)),
         ],
         check=True,
-        env={**os.environ, "SOURCE_DATE_EPOCH": SECONDS_OF_DAY, "PYTHONPATH": ""},
+        env={
+            **os.environ,
+            "SOURCE_DATE_EPOCH": SECONDS_OF_DAY,
+            "PYTHONPATH": "",
+            "SETUPTOOLS_SCM_PRETEND_VERSION": _version(source),
+        },
     )
     [built] = (scratch / "wheel").glob("*.whl")
     return built
 
 
-def _stamp(source: Path) -> None:
-    """Give the package a version of its own, 0.1.0+c1f0a…: pip keeps one whose version it has."""
+def _version(source: Path) -> str:
+    """The package's own, 0.2.0+c1f0a…: pip keeps one whose version it has."""
     digest = hashlib.sha256()
     for path in sorted(path for path in source.rglob("*") if path.is_file()):
         name, data = path.relative_to(source).as_posix().encode(), path.read_bytes()
         digest.update(b"%d %d " % (len(name), len(data)) + name + data)
-    package = source / "src" / "attnlab" / "version.py"
-    stamp = rf"\1+c{digest.hexdigest()[:8]}"  # a letter first: of digits alone, zeros would go
-    text = re.sub(r'(?m)^(__version__ = "[^"]+)', stamp, package.read_text("utf-8"), count=1)
-    package.write_text(text, "utf-8")
+    build = f"c{digest.hexdigest()[:8]}"  # a letter first: of digits alone, zeros would go
+    return f"{public()}+{build}"
+
+
+def public() -> str:
+    """The course's version, whichever build it is."""
+    return version().partition("+")[0]
 
 
 def chosen(names: Sequence[str]) -> list[str]:
@@ -134,7 +140,7 @@ def main() -> int:
         parser.error(str(none.args[0]))
     told = f"-{len(lessons)}-lessons" if asked.lessons else ""
     told += "-with-solutions" if asked.solutions else ""
-    place = asked.root / "dist" / f"{FOLDER}-{__version__}{told}.zip"
+    place = asked.root / "dist" / f"{FOLDER}-{public()}{told}.zip"
     try:
         with tempfile.TemporaryDirectory() as scratch:
             package = wheel(asked.root, Path(scratch), lessons)

@@ -1,11 +1,11 @@
 """Sphinx's settings for the web site. `make site` lays out what they read, see docs/site.py."""
 
-from attnlab import __version__
+from attnlab.version import version as version_of
 
 project = "attnlab"
 author = "attnlab contributors"
 project_copyright = "attnlab contributors, MIT License"
-version = release = __version__
+version = release = version_of()
 
 extensions = ["myst_nb"]
 exclude_patterns = ["files"]

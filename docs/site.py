@@ -1,6 +1,6 @@
 """`make site`: the web site, in build/site/html, which works from a file as from a server.
 
-    python -m docs.site [--repository OWNER/NAME]
+    python -m docs.site
 
 Sphinx reads a copy of the repository's pages, laid out as here, so that their links hold. A lesson
 is the notebook that is handed out, with the outputs of the solution's cells where no answer is
@@ -9,7 +9,6 @@ shown, and with figures that move by what was recorded of them.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shutil
@@ -23,7 +22,8 @@ from attnlab.figures.live.exported import moved
 from attnlab.figures.live.recording import moving, recorded
 from attnlab.lessons import Lesson, lesson, slugs
 from attnlab.lessons.soft_lookup.figures import one_head
-from docs import runs
+from attnlab.published import PUBLISHED_AT, Places, wrong
+from docs import doors, runs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
@@ -46,20 +46,23 @@ class NotBuilt(Exception):
     """The site cannot be built; the sentence says why, and what to do."""
 
 
-def build(target: Path, repository: str = "") -> Path:
+def build(target: Path, places: Places = PUBLISHED_AT) -> Path:
     """Write the site.
 
     Args:
         target: a folder of its own, made anew.
-        repository: OWNER/NAME at GitHub, for links to Colab; '' leaves them out.
+        places: where the course is published; Colab opens what is in a repository.
     Returns:
         The page to begin at.
     Raises:
-        NotBuilt: a lesson has no stored outputs, a figure no recording, or Sphinx finds a fault.
+        NotBuilt: these are filled in wrong, a lesson has no stored outputs, a figure no recording,
+            or Sphinx finds a fault.
     """
     source, pages = target / "source", target / "html"
+    if problem := wrong(places):
+        raise NotBuilt(problem)
     shutil.rmtree(target, ignore_errors=True)
-    lay_out(source, repository)
+    lay_out(source, places)
     sphinx = [sys.executable, *["-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]]
     made = subprocess.run([*sphinx, "-d", target / "doctrees", source, pages], cwd=ROOT)
     if made.returncode:
@@ -67,7 +70,7 @@ def build(target: Path, repository: str = "") -> Path:
     return pages / "index.html"
 
 
-def lay_out(source: Path, repository: str) -> None:
+def lay_out(source: Path, places: Places = PUBLISHED_AT) -> None:
     """Write what Sphinx reads."""
     for path in _pages():
         _copy(path, source / path.relative_to(ROOT))
@@ -83,9 +86,9 @@ def lay_out(source: Path, repository: str) -> None:
     for each in lessons:
         path = Path("notebooks", each.slug, f"{each.slug}.ipynb")
         _copy(ROOT / path, source / "files" / "download" / path.name)
-        _write(source / path, json.dumps(page(each, repository, parts), ensure_ascii=False))
+        _write(source / path, json.dumps(page(each, places, parts), ensure_ascii=False))
     _write(source / "notebooks" / "index.md", contents(lessons))
-    _write(source / "index.md", cover(lessons, parts))
+    _write(source / "index.md", cover(lessons, places, parts))
 
 
 def _pages() -> list[Path]:
@@ -99,7 +102,7 @@ def _pages() -> list[Path]:
     return found
 
 
-def page(about: Lesson, repository: str = "", parts: Path | None = None) -> dict[str, Any]:
+def page(about: Lesson, places: Places = PUBLISHED_AT, parts: Path | None = None) -> dict[str, Any]:
     """A lesson's notebook as its page.
 
     Args:
@@ -121,11 +124,12 @@ def page(about: Lesson, repository: str = "", parts: Path | None = None) -> dict
     first = notebook["cells"][0]
     title, _, rest = first["source"].partition("\n")
     told = _raw(runs.told_lesson(parts, about.slug, notebook)) if parts and runs.runs(about) else ""
-    first["source"] = f"{title}\n\n{' · '.join(_doors(about, repository))}\n\n{told}{rest}"
+    doors_of = " · ".join(_doors(about, places.repository))
+    first["source"] = f"{title}\n\n{doors_of}\n\n{told}{rest}"
     return dict(notebook)
 
 
-def cover(lessons: list[Lesson], parts: Path | None = None) -> str:
+def cover(lessons: list[Lesson], places: Places = PUBLISHED_AT, parts: Path | None = None) -> str:
     """The first page: docs/index.md with its exercise, if cells run, its figure and the lessons."""
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     before, _, rest = text.partition("<!-- exercise -->\n")
@@ -146,6 +150,7 @@ def cover(lessons: list[Lesson], parts: Path | None = None) -> str:
     ]
     table = "\n".join(["| | lesson | what you build | |", "|---|---|---|---|", *rows])
     figure = _raw(moving(recorded(one_head())))
+    text = text.replace("<!-- start -->", doors.tried(places) + doors.got(places))
     return text.replace("<!-- figure -->", figure).replace("<!-- lessons -->", table)
 
 
@@ -207,12 +212,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m docs.site", description="Write the web site.")
-    parser.add_argument("--repository", default="", metavar="OWNER/NAME", help="for Colab's links")
     try:
-        print(
-            f"The site begins at {build(ROOT / 'build' / 'site', parser.parse_args().repository)}"
-        )
+        print(f"The site begins at {build(ROOT / 'build' / 'site')}")
     except NotBuilt as why:
         print(why, file=sys.stderr)
         return 1

@@ -1,8 +1,8 @@
-"""`python -m tests.readme`: write into the README what is known elsewhere.
+"""`python -m tests.readme`: write into README and lessons' first cells what is known elsewhere.
 
 Rows and totals of the course come from the registry of lessons and the declared points, what the
-checks are tested with from the bank, the answers and the record of `make prove`. Each stands
-between two comments of its name.
+checks are tested with from the bank, the answers and the record of `make prove`, how one gets the
+course from where it is published. Each stands between two comments of its name.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import sys
 
-from attnlab import lessons
+from attnlab import lessons, published
 from attnlab.checks.bank import bank
+from docs import doors
 from tests.answers import all_answers
 from tests.course import ROOT
 from tests.mutants import reviewed
@@ -19,6 +20,7 @@ from tests.registry import of_the_registry
 
 README = ROOT / "README.md"
 RECORD = ROOT / "tests" / "proved.md"
+_FIRST = re.compile(r"^from attnlab import .*# is it missing\?.*$", re.MULTILINE)
 
 
 def table() -> str:
@@ -47,6 +49,16 @@ def ways() -> str:
     """The ways through, a line each, and what to read of a lesson that is skipped."""
     rows = (f"- **{way.name}**{str(way).removeprefix(way.name)}." for way in lessons.ROUTES)
     return "\n".join(["", *rows, "", lessons.SKIPPED, ""])
+
+
+def start(places: published.Places) -> str:
+    """How the course is tried and got."""
+    return f"\n{doors.tried(places)}{doors.got(places)}"
+
+
+def first_cell(text: str, places: published.Places) -> str:
+    """A lesson's text, with the first cell's hint for whoever has no such package."""
+    return _FIRST.sub(lambda found: published.imported(places), text)
 
 
 def of_answers() -> str:
@@ -100,10 +112,17 @@ def replaced(text: str, name: str, content: str) -> str:
 
 
 def main() -> None:
-    if slips := list(of_the_registry()):
+    places = published.PUBLISHED_AT
+    if slips := [*filter(None, [published.wrong(places)]), *of_the_registry()]:
         sys.exit("\n".join(slips))
+    for slug in lessons.slugs():
+        path = ROOT / "solutions" / slug / f"{slug}.py"
+        was = path.read_text(encoding="utf-8")
+        if (now := first_cell(was, places)) != was:
+            path.write_text(now, encoding="utf-8")
     text = replaced(README.read_text(encoding="utf-8"), "lessons", table())
     text = replaced(text, "ways", ways())
+    text = replaced(text, "start", start(places))
     text = replaced(text, "totals", of_answers())
     text = replaced(text, "mutants", of_mutants())
     README.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The workflow for a learner's repository: its steps as they stand, run on a copy of work/."""
+"""The workflows: a learner's steps as they stand, on a copy of work/; what a release may do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import yaml
 
 from attnlab.home.check_mine import NO_GRADE, Checked, summary
 from attnlab.home.commands import main
+from attnlab.published import Places
 from attnlab.work.places import Course
+from deploy.release import hindrance
 from tests.course import ROOT, SLUGS
 from tests.home import OTHER, SLUG, make_copies, write
 
@@ -64,10 +66,13 @@ def test_it_has_no_secret_and_may_write_nothing() -> None:
     assert checkout["with"]["persist-credentials"] is False
 
 
-def test_actions_are_pinned_by_commit() -> None:
-    used = [step["uses"] for step in JOB["steps"] if "uses" in step]
+@pytest.mark.parametrize("path", sorted(WORKFLOW.parent.glob("*.yml")), ids=lambda path: path.stem)
+def test_actions_are_pinned_by_commit(path: Path) -> None:
+    used = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
     assert used
-    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", name) for name in used)
+    for name in used:
+        pinned = re.fullmatch(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", name)
+        assert pinned or name == "./.github/workflows/course.yml", name
 
 
 def test_it_says_that_it_is_no_grade() -> None:
@@ -131,8 +136,7 @@ def test_a_summary_that_cannot_be_written_is_told(
 def test_the_courses_own_workflow_proves_all_lessons_on_a_schedule_and_for_a_release() -> None:
     plan: dict[Any, Any] = yaml.safe_load((WORKFLOW.parent / "course.yml").read_text("utf-8"))
     jobs = plan["jobs"]
-    assert {"schedule", "push"} <= plan[True].keys()  # YAML takes `on` for true
-    assert plan[True]["push"]["tags"] == ["v*"]
+    assert {"schedule", "push", "workflow_call"} <= plan[True].keys()  # YAML takes `on` for true
     assert {name: job["steps"][-1]["run"].split()[-2:] for name, job in jobs.items()} == {
         "test": [".ci/run"],
         "prove": ["matrix.lesson", "}}"],
@@ -141,5 +145,52 @@ def test_the_courses_own_workflow_proves_all_lessons_on_a_schedule_and_for_a_rel
     assert jobs["prove"]["strategy"]["matrix"]["lesson"] == SLUGS
     assert "if" not in jobs["test"]
     for long in ("prove", "deploy"):
-        assert "tag" in jobs[long]["if"]
-        assert "schedule" in jobs[long]["if"]
+        assert "'schedule'" in jobs[long]["if"]
+        assert "'workflow_dispatch'" in jobs[long]["if"]  # which a release is, too
+
+
+def test_a_release_publishes_what_has_passed_and_each_job_may_do_its_own_alone() -> None:
+    plan: dict[Any, Any] = yaml.safe_load((WORKFLOW.parent / "release.yml").read_text("utf-8"))
+    jobs = plan["jobs"]
+    assert set(plan[True]) == {"workflow_dispatch"}
+    assert plan["permissions"] == {"contents": "read"}
+    assert {name: job["permissions"] for name, job in jobs.items() if "permissions" in job} == {
+        "publish": {"id-token": "write"},
+        "pages": {"pages": "write", "id-token": "write"},
+        "tag": {"contents": "write"},
+    }
+    assert jobs["publish"]["needs"] == ["course", "package", "site"]
+    assert {jobs[name]["needs"] for name in ("pages", "tag")} == {"publish"}
+    assert {jobs[name]["needs"] for name in ("course", "package", "site")} == {"look"}
+    scripts = " ".join(
+        step.get("run", "") for job in jobs.values() for step in job.get("steps", [])
+    )
+    assert "inputs." not in scripts  # what a person typed is no part of a script
+
+
+OURS = Places("attnlab", "https://example.org/attnlab/", "someone/attnlab")
+
+
+@pytest.mark.parametrize(
+    ("version", "places", "said"),
+    [
+        ("0.10.0", OURS, ""),
+        ("v0.10.0", OURS, "'v0.10.0' is not the version of a release. Write it as 1.2.3."),
+        ("0.10.0rc1", OURS, "'0.10.0rc1' is not the version of a release. Write it as 1.2.3."),
+        ("0.9.1", OURS, "0.9.1 is not above 0.9.1, which was released last."),
+        ("0.10.0", Places(), "PUBLISHED_AT in src/attnlab/published.py is empty: say there where"),
+        ("0.10.0", OURS._replace(site=""), "half filled in: it has no site."),
+    ],
+)
+def test_what_keeps_a_version_from_being_released_is_told(
+    version: str, places: Places, said: str
+) -> None:
+    tags = ["v0.9.1", "v0.9.0", "vnext", "class-2026", "v7-final", "8.0.0"]
+    found = hindrance(version, tags, places)
+    assert said in found
+    assert bool(said) == bool(found)
+
+
+def test_the_first_version_is_above_what_all_states_called_themselves() -> None:
+    assert hindrance("0.1.0", [], OURS) == "0.1.0 is not above 0.1.0, which was released last."
+    assert hindrance("0.2.0", [], OURS) == ""

@@ -15,17 +15,16 @@ from typing import NamedTuple
 
 import pytest
 
-from attnlab import __version__
 from attnlab.home.commands import main
 from attnlab.lessons import exercises_of, slugs
-from bundle.__main__ import zipped
+from bundle.__main__ import public, zipped
 from tests.course import GIVEN, ROOT, copy_to, solution_path, split_solution, tells
 from tests.home import ANSWER, SLUG, cells_of, find, label, make_home, save, source, updated
 from tests.test_release import given_away, telling_lines
 
 pytestmark = pytest.mark.slow
 NAME = "attnlab-course"
-PACKAGE = rf"attnlab-{re.escape(__version__)}\+c[0-9a-f]{{8}}"
+PACKAGE = rf"attnlab-{re.escape(public())}\+c[0-9a-f]{{8}}"
 
 
 def build(root: Path, *flags: str) -> Path:
@@ -106,7 +105,7 @@ def test_some_lessons_alone_are_handed_out_and_others_later(
     root: Path, handed_out: Path, tmp_path: Path
 ) -> None:
     some = build(root, "--lessons", "03", "01-soft-lookup")
-    assert some.name == f"{NAME}-{__version__}-2-lessons.zip"
+    assert some.name == f"{NAME}-{public()}-2-lessons.zip"
     others = [slug for slug in slugs() if slug not in ("01-soft-lookup", "03-numpy")]
     missing = {f"notebooks/{slug}/{slug}.ipynb" for slug in others}
     assert packaged(some) == packaged(handed_out) - missing
@@ -265,7 +264,7 @@ def test_lesson_01_is_finished_from_it_and_upgraded_over(handed_out: Path, tmp_p
 
 
 def test_solutions_are_in_it_where_asked_for(root: Path, tmp_path: Path) -> None:
-    plain = root / "dist" / f"{NAME}-{__version__}.zip"
+    plain = root / "dist" / f"{NAME}-{public()}.zip"
     before = plain.exists() and plain.read_bytes()
     folder = unpack(build(root, "--solutions"), tmp_path)
     assert (plain.exists() and plain.read_bytes()) == before

@@ -17,7 +17,6 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-import attnlab
 from attnlab.calling.call import Call, Outcome
 from attnlab.calling.observe import Scalar, Value, observe
 from autograder.sandbox.child import serve
@@ -475,8 +474,8 @@ def test_libraries_that_show_things_let_the_code_around_them_run(run: Run, what:
     assert run(LIBRARIES[what]) == Ran(None, "a\n", "", "")
 
 
-def test_the_course_has_its_version(run: Run) -> None:
-    assert run("import attnlab", "attnlab.__version__").shown == repr(attnlab.__version__)
+def test_the_course_has_a_version(run: Run) -> None:
+    assert run("import attnlab", "attnlab.__version__").shown == "'0+graded'"
 
 
 def test_figures_are_not_drawn_and_say_so(run: Run) -> None:

@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 
 from attnlab.figures.live.recording import marked
 from attnlab.lessons import lesson, slugs
+from attnlab.published import Places
 from docs import site
 from tests.course import ROOT, read, released_path
 from tests.lab import chromium_path
@@ -95,12 +96,17 @@ def test_every_figure_is_recorded_and_no_recording_is_left_over() -> None:
 
 
 def test_colab_is_offered_where_the_repository_is_known() -> None:
-    first = site.page(lesson(SLUGS[0]), "someone/course")["cells"][0]["source"]
+    ours = Places("attnlab", "https://example.org/", "someone/course")
+    first = site.page(lesson(SLUGS[0]), ours)["cells"][0]["source"]
     address = (
         f"https://colab.research.google.com/github/someone/course/blob/main/notebooks/{SLUGS[0]}"
     )
     assert f"[Open it in Colab]({address}/{SLUGS[0]}.ipynb)" in first
-    assert "Colab" not in site.page(lesson(SLUGS[0]))["cells"][0]["source"]
+    assert "Colab" not in site.page(lesson(SLUGS[0]), Places())["cells"][0]["source"]
+    assert "uvx" in site.cover([], ours)
+    assert "uvx" not in site.cover([], Places())
+    with pytest.raises(site.NotBuilt, match="half filled in"):
+        site.build(Path("nowhere"), Places("attnlab"))
 
 
 def test_a_lesson_without_stored_outputs_is_refused(

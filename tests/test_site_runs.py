@@ -288,7 +288,7 @@ def test_without_the_parts_the_site_is_for_reading_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(runs, "missing", lambda: ["pyodide"])
-    site.lay_out(tmp_path, "")
+    site.lay_out(tmp_path)
     assert "for want of pyodide. To fetch it: python -m docs.npm" in capsys.readouterr().out
     pages = [
         path.read_text("utf-8") for path in tmp_path.rglob("*") if path.suffix in (".md", ".ipynb")

@@ -25,7 +25,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from math import exp, sqrt
 
-from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
+from attnlab import begin, check, figures, quiz  # is it missing? open it by: attnlab lab
 
 Matrix = list[list[float]]  # a list of rows, and each row a list of numbers
 begin("02-pure-python")

@@ -25,7 +25,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import numpy as np
 
-from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
+from attnlab import begin, check, figures, quiz  # is it missing? open it by: attnlab lab
 
 begin("03-numpy")
 

@@ -30,7 +30,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
+from attnlab import begin, check, figures, quiz  # is it missing? open it by: attnlab lab
 
 begin("05-pytorch")
 

@@ -31,7 +31,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
+from attnlab import begin, check, figures, quiz  # is it missing? open it by: attnlab lab
 
 torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compared
 begin("11-cost")

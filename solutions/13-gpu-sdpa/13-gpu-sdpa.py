@@ -37,7 +37,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from attnlab import begin, check, figures, quiz  # is it missing? %pip install attnlab
+from attnlab import begin, check, figures, quiz  # is it missing? open it by: attnlab lab
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 os.environ["TRITON_INTERPRET"] = str(int(device == "cpu"))  # Triton, at the end, asks
@@ -845,7 +845,7 @@ check(rewritten, name="run_backend")
 #
 # How does one write such a kernel? **Triton** is a language inside Python whose functions are compiled for a GPU. Its
 # **interpreter** runs them on a CPU, slowly and with the same steps. PyTorch's builds for CUDA bring Triton. On Linux you
-# also get it by `%pip install "attnlab[triton]"`.
+# also get it by `%pip install triton`.
 
 # %% nbgrader={"grade": false, "grade_id": "triton", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from importlib.util import find_spec

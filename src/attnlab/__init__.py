@@ -21,8 +21,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attnlab.version import __version__
-
 if TYPE_CHECKING:
     from attnlab import figures
     from attnlab.home.stuck import solution
@@ -30,7 +28,9 @@ if TYPE_CHECKING:
     from attnlab.lesson import begin, quiz
     from attnlab.notebook import check
 
-__all__ = ["__version__", "begin", "check", "figures", "quiz", "solution", "summary"]
+    __version__: str
+
+__all__ = ["begin", "check", "figures", "quiz", "solution", "summary"]
 
 _HOMES = {
     "begin": "attnlab.lesson",
@@ -46,4 +46,6 @@ def __getattr__(name: str) -> Any:
         return import_module("attnlab.figures")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name == "__version__":
+        return import_module("attnlab.version").version()
     raise AttributeError(f"attnlab has no {name!r}; it has {', '.join(__all__)}")

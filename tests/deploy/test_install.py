@@ -12,9 +12,11 @@ import secrets
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 import urllib.request
 import venv
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,15 +25,26 @@ from urllib.error import URLError
 
 import nbformat
 import pytest
+import yaml
 from nbclient import NotebookClient
 
-from attnlab import __version__
+from attnlab.published import Places
 from tests.course import ROOT, released_path
 from tests.lab import HERE, free_port
+from tests.readme import first_cell
 
 pytestmark = pytest.mark.deploy
 Note = Callable[[str], None]
 INSTALL_SECONDS = 900
+VERSION = "99.0.0"
+JOBS = yaml.safe_load((ROOT / "deploy" / "actions" / "release.yml").read_text("utf-8"))["jobs"]
+STEPS = {
+    step["name"]: step["run"]
+    for job in JOBS.values()
+    for step in job.get("steps", [])
+    if "run" in step
+}
+PUBLISHED = Places("attnlab", "https://example.org/attnlab/", "someone/attnlab")
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +52,25 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment that has what packs, checks and runs packages."""
     folder = tmp_path_factory.mktemp("tools")
     venv.create(folder, with_pip=True)
-    run(folder / "bin" / "python", "-m", "pip", "install", "-q", "build", "twine", "uv", "pipx")
+    run(folder / "bin" / "python", "-m", "pip", "install", "-q", "uv", "pipx")
     return folder / "bin"
 
 
 @pytest.fixture(scope="module")
 def index(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what an index would be given."""
-    folder = tmp_path_factory.mktemp("index")
-    run(tools / "python", "-m", "build", "--outdir", folder, ROOT)
-    return folder
+    """A folder with what an index would be given, by the steps of the release, in a clone."""
+    clone = tmp_path_factory.mktemp("release") / "clone"
+    run("git", "clone", "--quiet", ROOT, clone)
+    where = clone / "src" / "attnlab" / "published.py"
+    text = where.read_text(encoding="utf-8")
+    where.write_text(re.sub(r"(?m)^PUBLISHED_AT = .*", f"PUBLISHED_AT = {PUBLISHED}", text))
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    run("git", *who, "commit", "--quiet", "--allow-empty", "--all", "-m", "Published", cwd=clone)
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+    for name in ("Look at the version", "Pack", "Pack the hand-out", "Write the checksums"):
+        step = ("bash", "-e", "-c", STEPS[name])
+        run(*step, cwd=clone, env={**os.environ, "PATH": path, "VERSION": VERSION})
+    return clone / "release" / "index"
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +94,21 @@ def run(*command: str | Path, **options: Any) -> str:
     return done.stdout
 
 
-def test_what_an_index_is_given_is_clean(tools: Path, index: Path, note: Note) -> None:
-    made = sorted(index.iterdir())
-    assert [path.suffix for path in made] == [".whl", ".gz"]
-    assert all(f"attnlab-{__version__}" in path.name for path in made)
-    said = run(tools / "python", "-m", "twine", "check", "--strict", *made)
-    assert said.count("PASSED") == 2
-    for path in made:
-        note(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
+def test_the_steps_of_a_release_pack_what_is_given_out(index: Path, note: Note) -> None:
+    all_files = index.parent / "all"
+    run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=all_files)
+    names = {path.name for path in all_files.iterdir()} - {"SHA256SUMS"}
+    wheel, packed = f"attnlab-{VERSION}-py3-none-any.whl", f"attnlab-{VERSION}.tar.gz"
+    assert names == {wheel, packed, f"attnlab-course-{VERSION}.zip"}
+    for name in sorted(names):
+        note(f"{name}: {(all_files / name).stat().st_size / 1e6:.2f} MB")
+    with tarfile.open(index / packed) as archive:
+        inside = {name.split("/")[1] for name in archive.getnames() if name.count("/") == 1}
+    plain = {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml"}
+    assert inside == plain | {"setup.cfg", "setup.py", "jupyter", "notebooks", "src"}
+    with zipfile.ZipFile(index / wheel) as archive:
+        about = archive.read(f"attnlab-{VERSION}.dist-info/METADATA").decode()
+    assert f"https://github.com/{PUBLISHED.repository}/raw/main/docs/lesson.png" in about
 
 
 @contextmanager
@@ -164,7 +193,7 @@ def test_a_notebook_alone_names_the_line_that_installs_the_course(
             client.execute_cell(cell, len(client.nb.cells) - 1)
             return list(cell.outputs)
 
-        [error] = outputs(cells[0].source)
+        [error] = outputs(first_cell(cells[0].source, PUBLISHED))
         assert error.ename == "ModuleNotFoundError"
         [line] = {
             found
@@ -173,7 +202,8 @@ def test_a_notebook_alone_names_the_line_that_installs_the_course(
         }
         began = time.monotonic()
         outputs(line)
-        note(f"{line}: {time.monotonic() - began:.0f} s")
+        took = time.monotonic() - began
+        note(f"the line in its first cell, from an index that has the course: {took:.0f} s")
         failed = [
             (cell.source, each.evalue)
             for cell in cells

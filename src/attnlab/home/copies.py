@@ -24,8 +24,9 @@ from attnlab.ipynb.which import holds, is_answered, is_of, plainly_another
 from attnlab.ipynb.words import few, printable, stem
 from attnlab.ipynb.zipped import unzipped, zipped
 from attnlab.lessons import lesson, slugs, today
-from attnlab.version import __version__
-from attnlab.work.places import Course, NotThere, lesson_path
+from attnlab.published import upgrade
+from attnlab.version import is_known, is_newer, version
+from attnlab.work.places import PACKAGED, Course, NotThere, lesson_path
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
 Said = Generator[str, None, bool]
@@ -93,10 +94,12 @@ def update(course: Course) -> Iterator[str]:
     Raises:
         NotWritten: a file could not be; all others are as they were, or as they shall be.
     """
-    if (last := course.text(course.made_by).strip()) and _release(last) > _release(__version__):
+    last, now = course.text(course.made_by).strip(), version()
+    if is_newer(last, now):
+        how = upgrade() if PACKAGED.is_dir() else "git pull"
         yield (
-            f"Your copies are attnlab {last}'s, and this is {__version__}, which is older: they "
-            "are left as they are. Bring it up to date: pip install --upgrade attnlab"
+            f"Your copies are attnlab {last}'s, and this is {now}, which is older: they "
+            f"are left as they are. Bring it up to date: {how}"
         )
         return
     yield from _follow(course)
@@ -110,13 +113,8 @@ def update(course: Course) -> Iterator[str]:
             changed = changed or wrote
     if changed and (others := [printable(place.as_posix()) for place in _elsewhere(course)]):
         yield f"Left as they are, since they have other names or places: {', '.join(others)}."
-    if last != __version__:
-        course.write(course.made_by, f"{__version__}\n".encode())
-
-
-def _release(version: str) -> list[int]:
-    """'0.2.1' as [0, 2, 1]; what is no number is left out."""
-    return [int(part) for part in version.partition("+")[0].split(".") if part.isdecimal()]
+    if last != now and is_known(now):
+        course.write(course.made_by, f"{now}\n".encode())
 
 
 def _follow(course: Course) -> Iterator[str]:

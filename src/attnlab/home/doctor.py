@@ -19,6 +19,7 @@ from attnlab.home.report import aside, problems
 from attnlab.ipynb.read import Unreadable
 from attnlab.lesson import PYTHON
 from attnlab.lessons import slugs
+from attnlab.version import is_known, version
 from attnlab.work.places import Course
 from attnlab.work.progress import read
 
@@ -43,6 +44,7 @@ def findings(course: Course) -> Iterator[Finding]:
     """All that is looked at, in the order in which it is worth mending."""
     looks: tuple[Callable[[Course], Iterator[Finding]], ...] = (
         python,
+        release,
         package,
         packages,
         torch,
@@ -64,6 +66,17 @@ def python(course: Course) -> Iterator[Finding]:
         yield Finding(f"Python {version}")
     if sys.prefix == sys.base_prefix and "CONDA_PREFIX" not in os.environ:
         yield Finding(f"no virtual environment: this is {sys.prefix}, which other programs use")
+
+
+def release(course: Course) -> Iterator[Finding]:
+    """Which version of the course this is, if it can be told."""
+    if is_known(now := version()):
+        yield Finding(f"attnlab {now}")
+    else:
+        yield Finding(
+            "attnlab, of a version that cannot be told: whether your copies are of a newer one is "
+            "not looked at (in a clone, `git fetch --tags` brings the names of versions)"
+        )
 
 
 def package(course: Course) -> Iterator[Finding]:

@@ -43,17 +43,35 @@ export function played({ inputs, shown }) {
   };
 }
 
-/** Puts a figure in the place of each still one of its name that a recording stands beside, once. */
+/** What was recorded: as JSON it would be five to twenty times as long. */
+async function unpacked(text) {
+  const packed = new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]);
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+async function play(figure, place) {
+  const recording = await unpacked(place.querySelector("script").textContent);
+  const note = document.createElement("p");
+  note.className = "recorded";
+  note.textContent = RECORDED;
+  const style = place.querySelector("style");
+  place.replaceChildren(style);
+  figure.render({ model: played(recording), el: place });
+  place.append(note);
+  place.dataset.recording = "played";
+}
+
+/** Puts a figure in the place of each still one of its name that a recording stands beside, once, when it comes near. */
 export function playAll(figure, name) {
+  const near = new IntersectionObserver((seen) => {
+    for (const { isIntersecting, target } of seen) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      play(figure, target);
+    }
+  }, { rootMargin: "100% 0%" });
   for (const place of document.querySelectorAll(`[data-recording="${name}"]`)) {
-    const recording = JSON.parse(place.querySelector("script").textContent);
-    const note = document.createElement("p");
-    note.className = "recorded";
-    note.textContent = RECORDED;
-    const style = place.querySelector("style");
-    place.dataset.recording = "played";
-    place.replaceChildren(style);
-    figure.render({ model: played(recording), el: place });
-    place.append(note);
+    place.dataset.recording = "waiting";
+    near.observe(place);
   }
 }

@@ -13,6 +13,8 @@ differs from it; "summary" and "fallback": those of the first}.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 from collections.abc import Mapping
@@ -32,7 +34,6 @@ from attnlab.ipynb.files import write_whole
 DIGITS = 4
 FEW = 64  # combinations
 PARTS = ("figure", "inputs", "shown", "summary", "fallback")
-_ENDS = re.compile("<(?=[/!])")  # what would end a script, or hide its end
 _MARK = re.compile(r'^<figure class="(attn-[0-9a-f]{8})"')
 
 
@@ -119,13 +120,14 @@ def moving(recording: Values) -> str:
     """The figure as HTML that moves without Python; where no script runs, its still figure."""
     kind = _kind(recording)
     data = {name: recording[name] for name in ("inputs", "shown")}
-    told = _ENDS.sub(r"\\u003c", json.dumps(data, ensure_ascii=False))
+    packed = gzip.compress(json.dumps(data, ensure_ascii=False).encode(), 9, mtime=0)
+    told = base64.b64encode(packed).decode()
     drawn = kind._esm.replace("export default", "const figure =")
     player = files("attnlab.figures.live").joinpath("recorded.mjs").read_text(encoding="utf-8")
     module = f'{drawn}\n{player}\nplayAll(figure, "{kind.__name__}");'
     return (
         f'<div data-recording="{kind.__name__}"><style>{kind._css}</style>{recording["fallback"]}'
-        f'<script type="application/json">{told}</script></div>\n'
+        f'<script type="application/gzip">{told}</script></div>\n'
         f'<script type="module">\n{module}\n</script>\n'
     )
 
