@@ -47,6 +47,8 @@ Nothing that a learner's code does comes out as an exception. An output has a "k
              'magic', 'not-run', 'no-numpy', 'no-module', 'no-files', 'no-input', 'out-of-memory',
              'endless-recursion', 'too-much-output', 'still-running', 'not-written', or ''
 
+Begin at `engine`, then `shown`, which makes outputs of what a cell leaves.
+
 An error ends its cell; the page goes on to the next one only where "ok" is true. A cell that needs
 an exercise which is not written yet says so ('not-written') and is "ok", as in JupyterLab.
 
