@@ -78,7 +78,7 @@ def test_almost_every_answer_of_the_bank_can_be_cut_out() -> None:
     }
     assert set(BANK) <= filed
     whole = {key for key in filed if key[1] not in ("tiled_attention", "KVCache")}
-    assert len(whole & set(BANK)) > 0.9 * len(whole)  # the others are made by exchanging a part
+    assert len(whole & set(BANK)) > 0.85 * len(whole)  # the others exchange a part of one
 
 
 @pytest.mark.parametrize("key", SOME, ids="-".join)
