@@ -112,9 +112,6 @@ def _name(item: Mapping[str, Any], said: Said) -> str:
     return what if len(what) <= _KEY_CHARACTERS else f"{what[: _KEY_CHARACTERS - 1]}…"
 
 
-# What a card said
-
-
 class Said(NamedTuple):
     """What a card said.
 
@@ -173,9 +170,6 @@ def _begins(message: str, words: str) -> int:
         if at < 0:
             return -1
     return at
-
-
-# What each claim cost
 
 
 @dataclass(slots=True)
