@@ -19,7 +19,6 @@ _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[^\W_]+")  # of ada_mask
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # of adaMask
 _COMMENT = re.compile(r"#.*")
-_PARTS = ("body", "orelse", "finalbody")  # statements of a statement
 _LEAST = 2  # characters of a name that is looked for
 
 
@@ -65,7 +64,7 @@ def _stripped(source: str) -> str:
     try:
         tree = ast.parse(source)
         for node in ast.walk(tree):
-            for part in (getattr(node, name, None) for name in _PARTS):
+            for part in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
                 if part and isinstance(part, list):  # that of a lambda is none
                     part[:] = [each for each in part if not _is_text(each)] or [ast.Pass()]
         return ast.unparse(tree)

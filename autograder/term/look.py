@@ -41,8 +41,7 @@ def histogram(scores: Sequence[float], most: float, alt: str) -> str:
     drawn = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", held.getvalue(), flags=re.DOTALL)
     for colour, name in _COLOURS.items():
         drawn = drawn.replace(colour, f"var(--{name})")
-    inside = drawn[drawn.index("<svg") + len("<svg") :]
-    return f'<svg role="img" aria-label="{html.escape(alt)}"{inside}'
+    return f'<svg role="img" aria-label="{html.escape(alt)}"{drawn.partition("<svg")[2]}'
 
 
 STYLE = (

@@ -36,11 +36,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What there is to show.
-
-    Attributes:
-        names: whether it is the teacher's page, which names students.
-    """
+    """What there is to show; with names it is the teacher's page."""
 
     results: ClassResults
     lesson: Lesson
