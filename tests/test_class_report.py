@@ -366,7 +366,10 @@ def test_names_go_wherever_they_stand_and_the_course_s_words_stay() -> None:
     for name in ("ada", "lovelace", "bob", "注意", "zoë", "mine", "Given"):
         assert name.lower() not in shown.lower(), name
     assert "k = max(key)\n" in shown
-    assert "return '#1', k" in shown
+    assert "'#1', k" in shown
+    assert blotted.code("if a:\n    b\nelse:\n    'To Bob'\nlambda: 'x'").endswith(
+        "pass\nlambda: 'x'"
+    )
     assert shown.count(BLOT) == 6
     assert "Ada" not in blotted.code("def f(:  # Ada\n  'Ada")
 

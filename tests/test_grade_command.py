@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -1369,7 +1370,7 @@ def test_where_no_worker_can_be_started_that_is_said(monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(pool.forkserver, "ensure_running", full)
+    monkeypatch.setattr(forkserver, "ensure_running", full)
     with pytest.raises(Problem, match=r"No space left on device. Look at /tmp and /dev/shm"):
         pool.load_ahead()
     monkeypatch.setattr(pool, "_Pool", full)

@@ -307,8 +307,8 @@ def test_what_is_printed_for_ever_fills_no_memory(tmp_path: Path) -> None:
         f"{html}for at in range(100): display(HTML(str(at)))",
         f"{html}display(HTML('x' * 2_000_000), HTML('a card'))",
     ]
-    cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
-    cells = [cell | {"id": "x", "outputs": [], "execution_count": None} for cell in cells]
+    empty: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": []}
+    cells = [{**empty, "source": source, "execution_count": None} for source in sources]
     data = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     ran = run_in_kernel(tmp_path, json.dumps(data).encode(), lambda: None)
     printed, shown, last = (cell["outputs"] for cell in ran)

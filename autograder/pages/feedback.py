@@ -91,8 +91,8 @@ def render(graded: Graded) -> str:
         body = "".join([_summary(result), _exercises(graded), _other_errors(graded)])
     page = whole(
         title,
-        f"<h1>{_text(title)}</h1>\n"
-        f'<p class="quiet">For <bdi>{_text(result.student)}</bdi></p>\n'
+        f"<h1>{text_of(title)}</h1>\n"
+        f'<p class="quiet">For <bdi>{text_of(result.student)}</bdi></p>\n'
         f'<p class="score">{_region("total", f"{result.max_score:g}")}</p>\n'
         f"{_region('late')}{_region('other', f'{result.max_score:g}')}"
         f"{body}{_repaired(result)}",
@@ -107,7 +107,7 @@ def whole(title: str, body: str, style: str = STYLE) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"{POLICY}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{text_of(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
         f"{body}</main>\n</body>\n</html>\n"
     )
     return page.translate(CONTROLS)
@@ -156,7 +156,7 @@ def _not_graded(result: Result) -> str:
     advice = ""
     if result.message.startswith("The file"):
         advice = (
-            f"<p>Open <code>{_text(result.lesson)}.ipynb</code> in JupyterLab. If it opens, save "
+            f"<p>Open <code>{text_of(result.lesson)}.ipynb</code> in JupyterLab. If it opens, save "
             "it there and hand in that file; if it does not, start from the lesson as it was given "
             "out and copy your answers into it.</p>\n"
         )
@@ -168,7 +168,7 @@ def _summary(result: Result) -> str:
     """Each exercise with its points, and what to do first."""
     rows = "".join(
         f'<li><span aria-hidden="true">{_MARKS.get(exercise.status, "✗")}</span> '
-        f'<a href="#exercise-{number}">{_text(exercise.name)}</a> '
+        f'<a href="#exercise-{number}">{text_of(exercise.name)}</a> '
         f"<span>{_region('points', exercise.name)}</span></li>"
         for number, exercise in enumerate(result.exercises, 1)
     )
@@ -181,9 +181,9 @@ def _summary(result: Result) -> str:
     else:
         first = result.exercises[unfinished[0] - 1]
         todo = (
-            f'<p>Next: <a href="#exercise-{unfinished[0]}">{_text(first.name)}</a>. Open '
-            f"<code>{_text(result.lesson)}.ipynb</code> in JupyterLab, change that answer, and run "
-            "the cell below it, which shows the same card as this page.</p>\n"
+            f'<p>Next: <a href="#exercise-{unfinished[0]}">{text_of(first.name)}</a>. Open '
+            f"<code>{text_of(result.lesson)}.ipynb</code> in JupyterLab, change that answer, and "
+            "run the cell below it, which shows the same card as this page.</p>\n"
         )
     return f'{message}{todo}<nav aria-label="Exercises"><ul>{rows}</ul></nav>\n'
 
@@ -207,7 +207,7 @@ def _exercise(number: int, exercise: ExerciseResult, graded: Graded, cell: Writt
         parts.append(_code(cell.source))
     return (
         f'<section aria-labelledby="exercise-{number}">\n'
-        f'<h2 id="exercise-{number}">{_text(exercise.name)}</h2>\n' + "\n".join(parts)
+        f'<h2 id="exercise-{number}">{text_of(exercise.name)}</h2>\n' + "\n".join(parts)
     ) + "\n</section>\n"
 
 
@@ -216,14 +216,14 @@ def _code(source: str) -> str:
     cut = "\n… (cut here)" if len(source) > len(shown) else ""
     return (
         "<details open><summary>Your code</summary>"
-        f'<pre tabindex="0"><code>{_text(shown + cut)}</code></pre></details>'
+        f'<pre tabindex="0"><code>{text_of(shown + cut)}</code></pre></details>'
     )
 
 
 def _error(error: str) -> str:
     return (
         "<h3>Running your cell stopped with an error</h3>"
-        f'<pre class="wrap">{_text(error[:_ERROR_CHARACTERS])}</pre>'
+        f'<pre class="wrap">{text_of(error[:_ERROR_CHARACTERS])}</pre>'
     )
 
 
@@ -239,7 +239,7 @@ def _other_errors(graded: Graded) -> str:
     if not failed:
         return ""
     items = "".join(
-        f'<pre class="wrap">{_text(cell.source.strip()[:200])}</pre>{_error(error)}\n'
+        f'<pre class="wrap">{text_of(cell.source.strip()[:200])}</pre>{_error(error)}\n'
         for cell, error in failed[:_ERRORS]
     )
     more = len(failed) - _ERRORS
@@ -264,8 +264,8 @@ def _repaired(result: Result) -> str:
 def _repair(note: str) -> str:
     name, _, what = note.partition(": ")
     if what not in _REPAIRS:
-        return _text(note)
-    return f"<code>{_text(name)}</code>: {_text(_REPAIRS[what])}."
+        return text_of(note)
+    return f"<code>{text_of(name)}</code>: {text_of(_REPAIRS[what])}."
 
 
 def _region(what: str, of: str = "") -> str:
@@ -320,7 +320,7 @@ def _note(mark: Mark) -> str:
 def _notes(standing: Standing, _: str) -> str:
     """What a person says, on a page that has no exercises."""
     said = [(name, _words(mark)) for name, mark in standing.marks.items()]
-    notes = "".join(f"<h3>{_text(name)}</h3>\n{words}" for name, words in said if words)
+    notes = "".join(f"<h3>{text_of(name)}</h3>\n{words}" for name, words in said if words)
     if not notes:
         return ""
     return f'<div class="person">\n<h2>From your instructor</h2>\n{notes}</div>\n'
@@ -335,7 +335,7 @@ def _words(mark: Mark) -> str:
         did = "added" if mark.extra > 0 else "took off"
         said += f"<p>Your instructor {did} {_points(abs(mark.extra))} of extra credit.</p>\n"
     if mark.comment:
-        said += f'<p class="words">{_text(mark.comment)}</p>\n'
+        said += f'<p class="words">{text_of(mark.comment)}</p>\n'
     return said
 
 
@@ -361,9 +361,10 @@ def _points(most: float) -> str:
 
 def _said(message: str) -> str:
     """A paragraph, with `code` between backticks as on a card."""
-    marked = re.sub("`([^`]+)`", r"<code>\1</code>", _text(message))
+    marked = re.sub("`([^`]+)`", r"<code>\1</code>", text_of(message))
     return f"<p>{marked}</p>"
 
 
-def _text(text: str) -> str:
+def text_of(text: str) -> str:
+    """HTML that says it, and nothing else."""
     return html.escape(text, quote=True)

@@ -1,6 +1,6 @@
 """What a class's results come to: its exercises, and whom to look at first.
 
-ByName of the journal's results and of what the gradebook knows besides, so that a run that was
+Made of the journal's results and of what the gradebook knows besides, so that a run that was
 resumed says what an uninterrupted one says. Names, messages and labels may be a learner's words:
 whatever is shown of them is printable, and cut.
 """

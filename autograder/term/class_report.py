@@ -24,7 +24,6 @@ from autograder.term.page import Page
 from autograder.term.tables import harmless
 
 COLUMNS = ("id", "exercise", "status", "score", "max_score", "diagnosis", "hand_ins")
-_ABSENT, _WAITING = "NOT HANDED IN", "NOT GRADED"
 
 
 def write_report(course: Course, lesson: str, names: bool = False) -> Iterator[str]:
@@ -53,9 +52,8 @@ def write_report(course: Course, lesson: str, names: bool = False) -> Iterator[s
     folder = course.reports(lesson)
     shown = folder / (f"{lesson}-names.html" if names else f"{lesson}.html")
     table = folder / f"{lesson}.csv"
-    text = page.text()
     with Parts() as parts:
-        parts.write(shown, text.encode(errors="replace"), course.page_mode)
+        parts.write(shown, page.text().encode(errors="replace"), course.page_mode)
         parts.write(table, _table(results).encode("utf-8-sig", "replace"), course.page_mode)
         parts.place()
     whose = "with names, for you alone" if names else "without names, to be shown in class"
@@ -95,8 +93,7 @@ def _rows(results: ClassResults) -> Iterator[tuple[object, ...]]:
             score, hand_ins = student.marks.get(name, 0.0), len(student.scores)
             diagnosis = item["diagnosis"] or ""
             yield student.id, name, item["status"], score, worth, diagnosis, hand_ins
-    for status, names in ((_WAITING, results.waiting), (_ABSENT, results.absent)):
-        hand_ins = int(status == _WAITING)
+    for status, names in (("NOT GRADED", results.waiting), ("NOT HANDED IN", results.absent)):
         for student_id in names:
             for name, worth in results.exercises.items():
-                yield student_id, name, status, "", worth, "", hand_ins
+                yield student_id, name, status, "", worth, "", int(status == "NOT GRADED")

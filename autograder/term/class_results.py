@@ -60,8 +60,8 @@ class Student:
         in_vain = len(self.scores) - 1 - self.scores.index(max(self.scores))
         if in_vain >= _STUCK:
             return f"{len(self.scores)} hand-ins, and the last {in_vain} came to no more"
-        in_vain = self.score == 0 and any(map(is_written, self.result["exercises"]))
-        return "0 points, though something was written" if in_vain else ""
+        written = self.score == 0 and any(map(is_written, self.result["exercises"]))
+        return "0 points, though something was written" if written else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,6 @@ class ClassResults:
     def graded(self) -> list[Student]:
         """Those whose notebook could be graded."""
         return [student for student in self.students if student.is_graded]
-
-    @property
-    def points(self) -> float:
-        return sum(self.exercises.values())
 
 
 def results_of(course: Course, lesson: str) -> ClassResults:
@@ -130,11 +126,9 @@ def results_of(course: Course, lesson: str) -> ClassResults:
     exercises = {  # as the last who were graded have them
         item["name"]: item["max_score"] for each in students for item in each.result["exercises"]
     }
-    if not exercises:
-        exercises = points_in(read_notebook(released_text(course.released(lesson)).encode()))
     return ClassResults(
         lesson,
-        exercises,
+        exercises or points_in(read_notebook(released_text(course.released(lesson)).encode())),
         students,
         sorted(waiting),
         sorted(known - named - waiting),

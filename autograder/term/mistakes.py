@@ -27,8 +27,7 @@ _STOPPED = {
 _PLACE = re.compile(r"\[[\d, :]+\]")
 _NUMBER = re.compile(r"(?<![\w.])[-−]?\d[\d.,]*(?:e[-+]?\d+)?%?")
 _RAISED = re.compile(r"raised ([\w.]+)")
-_SHOWN_CHARACTERS = 4000  # an answer that is longer is no example
-_KEY_CHARACTERS = 90
+_SHOWN_CHARACTERS, _KEY_CHARACTERS = 4000, 90  # of an example, of what a mistake is called
 _FIRST = re.compile(r"This calls `(\w+)`, which fails its own check: begin there\. ")
 _BLANK = re.compile(r"\{\d\}")  # where the words have a name of the learner's
 
@@ -112,9 +111,6 @@ def _name(item: Mapping[str, Any], said: Said) -> str:
     return what if len(what) <= _KEY_CHARACTERS else f"{what[: _KEY_CHARACTERS - 1]}…"
 
 
-# What a card said
-
-
 class Said(NamedTuple):
     """What a card said.
 
@@ -173,9 +169,6 @@ def _begins(message: str, words: str) -> int:
         if at < 0:
             return -1
     return at
-
-
-# What each claim cost
 
 
 @dataclass(slots=True)

@@ -7,16 +7,16 @@ stops scripts even so.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, quantiles
+from statistics import mean, median
 from textwrap import shorten
 from types import MappingProxyType
 
 from attnlab.ipynb.words import printable
 from attnlab.lessons import Lesson
+from autograder.pages.feedback import text_of as _text
 from autograder.pages.feedback import whole
 from autograder.term.anonymous import Anonymous
 from autograder.term.class_results import ClassResults, Student
@@ -36,11 +36,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What there is to show.
-
-    Attributes:
-        names: whether it is the teacher's page, which names students.
-    """
+    """What there is to show; with names it is the teacher's page."""
 
     results: ClassResults
     lesson: Lesson
@@ -68,34 +64,31 @@ class Page:
     def _glance(self) -> str:
         """What the class came to."""
         results, graded = self.results, self.results.graded
-        said = [f"{_students(len(graded))} graded"]
-        for what, count in (
-            ("handed in what is no notebook of this lesson", len(results.students) - len(graded)),
-            ("not graded yet", len(results.waiting)),
-            ("handed in nothing", len(results.absent)),
-        ):
-            said += [f"{count} {what}"] if count else []
-        head = f'<p class="lead">{"; ".join(said)}.</p>\n'
+        others = {
+            "handed in what is no notebook of this lesson": len(results.students) - len(graded),
+            "not graded yet": len(results.waiting),
+            "handed in nothing": len(results.absent),
+        }
+        said = "".join(f"; {count} {what}" for what, count in others.items() if count)
+        head = f'<p class="lead">{_students(len(graded))} graded{said}.</p>\n'
         if not graded:
             return f"{head}<p>So there is nothing to tell of their answers.</p>\n"
-        scores, most = [student.score for student in graded], results.points
-        several = scores if scores[1:] else scores * 2  # one is not enough for a quartile
-        quartiles = [round(each, 2) for each in quantiles(several, n=4, method="inclusive")]
+        scores, most = [student.score for student in graded], sum(results.exercises.values())
         hardest = min(results.exercises, key=self._share)
-        numbers = {"mean": f"{mean(scores):.2f} of {most:g} points"}
-        for name, score in zip(
-            ("lower quartile", "median", "upper quartile"), quartiles, strict=True
-        ):
-            numbers[name] = f"{score:g}"
-        numbers["hardest"] = f"{hardest}, {self._share(hardest):.0%} of its points"
+        numbers = {
+            "mean": f"{mean(scores):.2f} of {most:g} points",
+            "median": f"{median(scores):g}",
+            "hardest": f"{hardest}, {self._share(hardest):.0%} of its points",
+        }
         rows = "".join(f"<div><dt>{k}</dt><dd>{_text(v)}</dd></div>" for k, v in numbers.items())
+        alt = f"Histogram of {len(scores)} scores from 0 to {most:g}, median {median(scores):g}."
         note = "Points are the gradebook's, before lateness takes any off."
         if by_hand := sum(map(_is_by_hand, graded)):
             note += f" Of {_students(by_hand)} a person set points."
         if late := sum(student.penalty > 0 for student in graded):
             note += f" Lateness costs {_students(late)} points."
         return (
-            f'{head}<dl class="numbers">{rows}</dl>\n<figure>{histogram(scores, most, quartiles)}'
+            f'{head}<dl class="numbers">{rows}</dl>\n<figure>{histogram(scores, most, alt)}'
             f"<figcaption>How many students reached how many points. {note}</figcaption></figure>\n"
         )
 
@@ -114,7 +107,7 @@ class Page:
                     counts[_kind(item["status"], item["score"])] += item["name"] == name
             share = self._share(name)
             points = f"{share * worth:.2f} of {worth:g}, {share:.0%}"
-            rows.append([_code(name), _bar(counts), *map(str, counts.values()), points])
+            rows.append([_ticked(f"`{name}`"), _bar(counts), *map(str, counts.values()), points])
         kinds = [f'<i class="{kind}"></i> {said}' for kind, said in _KINDS.items()]
         return _table(["exercise", "the class", *kinds, "mean"], rows)
 
@@ -138,7 +131,7 @@ class Page:
             ]
             if rows:
                 table = _table(["mistake", "students", "", "points lost"], rows)
-                parts.append(f"<h3>{_code(exercise)}</h3>\n{table}")
+                parts.append(f"<h3><code>{_text(exercise)}</code></h3>\n{table}")
         return "".join(parts) if parts[1:] else "<p>Nobody made a mistake in what was written.</p>"
 
     def _mistake(self, exercise: str, mistake: Mistake, whole: bool) -> str:
@@ -174,7 +167,7 @@ class Page:
         most = max((claim.lost for claim in claims), default=1.0)
         rows = [
             [
-                _code(each.exercise),
+                _ticked(f"`{each.exercise}`"),
                 f"<i>{BEFORE}</i>" if each.text == BEFORE else _ticked(each.text),
                 *(str(each.students[holds]) for holds in (False, None, True)),
                 f"{each.lost:g}",
@@ -273,15 +266,7 @@ def _name(student: str) -> str:
     return f"<bdi>{_text(printable(student))}</bdi>"
 
 
-def _code(name: str) -> str:
-    return f"<code>{_text(name)}</code>"
-
-
 def _ticked(text: str) -> str:
     """Text with `code` between backticks, and a *word* between stars, as on a card."""
     marked = re.sub("`([^`]+)`", r"<code>\1</code>", _text(" ".join(text.split())))
     return re.sub(r"(?<![\w*])\*(\w+)\*(?![\w*])", r"<em>\1</em>", marked)
-
-
-def _text(text: str) -> str:
-    return html.escape(text, quote=True)
