@@ -75,7 +75,8 @@ def lay_out(source: Path, places: Places = PUBLISHED_AT) -> None:
     for path in _pages():
         _copy(path, source / path.relative_to(ROOT))
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
-    shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
+    for name in ("_static", "_templates"):
+        shutil.copytree(ROOT / "docs" / name, source / "docs" / name)
     parts = None
     if lacking := runs.missing():
         print(f"No cell of the site will run, for want of {' and '.join(lacking)}. {runs.MEND}")
