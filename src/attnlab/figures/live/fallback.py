@@ -16,6 +16,7 @@ import numpy as np
 from attnlab.figures import palette
 from attnlab.figures.live.ramp import shade
 
+MOVES = "It moves where its cell is run."  # said where no kernel may be
 _CELL = "padding:3px 6px;text-align:center"
 HATCHED = "repeating-linear-gradient(45deg,#fff 0 4px,#bbb 4px 5px)"
 
@@ -41,7 +42,7 @@ def framed(content: str, said: str, mark: str) -> str:
         f'style="margin:0;max-width:100%;overflow-x:auto">'
         f"<style>{palette.style(f'.{mark}')}</style>"
         f'<form method="dialog" style="margin:0">{content}</form>'
-        "<figcaption>In JupyterLab, run this cell to change the figure.</figcaption></figure>"
+        f"<figcaption>{MOVES}</figcaption></figure>"
     )
 
 
