@@ -120,6 +120,7 @@ bench: $(READY) ## run the benchmarks, each side by side with something to compa
 	$(BIN)/python -m benchmarks.grading $(ARGS)
 	$(BIN)/python -m benchmarks.term
 	$(BIN)/python -m benchmarks.figures
+	$(BIN)/python -m benchmarks.browser
 
 bundle: $(READY) ## write dist/attnlab-course-<version>.zip, to be handed out; LESSONS="01 02": these alone; SOLUTIONS=1: for people who learn alone
 	$(BIN)/python -m bundle $(if $(LESSONS),--lessons $(LESSONS)) $(if $(SOLUTIONS),--solutions)

@@ -19,10 +19,10 @@ import symtable
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import mistune
 import numpy as np
 
 import attnlab
@@ -38,6 +38,9 @@ from attnlab.lessons import exercises_of, lesson, name_of, slugs
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "attnlab"
 STAGE = "pure"
+_ABSENT = re.compile(
+    r"^(?:import|from) (?:numpy|torch|matplotlib|anywidget|traitlets|jupyter\w*|nb\w+)\b", re.M
+)
 _HEADING = re.compile(r"^#{1,3} +(.+)$", re.MULTILINE)
 PLACES = 4  # numbers of a large answer that are kept at least
 FIRST = (1980, 1, 1, 0, 0, 0)  # a zip's own beginning of time: the same files, the same zip
@@ -111,8 +114,9 @@ def _figures(slug: str) -> list[dict[str, Any]]:
     """What each figure of a lesson is given by the solution's cells, which are run for it."""
     found: list[dict[str, Any]] = []
     names: dict[str, Any] = {"__name__": "__main__"}
-    kept = {name: vars(attnlab).get(name) for name in ("figures", "quiz", "check")}
-    vars(attnlab).update(figures=Figures(), quiz=str, check=lambda *_, **__: None)
+    put = {"figures": Figures(), "begin": str, "quiz": str, "check": lambda *_, **__: None}
+    kept = {name: vars(attnlab).get(name) for name in put}
+    vars(attnlab).update(put)
     try:
         for cell in _notebook("solutions", slug):
             tree = ast.parse("".join(cell["source"])) if cell["cell_type"] == "code" else None
@@ -121,9 +125,11 @@ def _figures(slug: str) -> list[dict[str, Any]]:
             last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(tree, slug, "exec"), names)
-                value = last and eval(compile(ast.Expression(last.value), slug, "eval"), names)
-            if isinstance(value, Figure):
-                found.append({"cell": cell["id"], "figure": value.name, "given": value.given})
+                if isinstance(last, ast.Expr):
+                    value = eval(compile(ast.Expression(last.value), slug, "eval"), names)
+                    if isinstance(value, Figure):
+                        told = {"cell": cell["id"], "figure": value.name, "given": value.given}
+                        found.append(told)
     finally:
         for name, thing in kept.items():
             if thing is None:
@@ -150,7 +156,8 @@ def recorded(exercise: Exercise) -> dict[str, Any]:
 
 def _module_of(exercise: Exercise) -> str:
     """Where the formulas of its mistakes are."""
-    return next(iter(exercise.mistakes.values())).__module__  # type: ignore[union-attr]
+    formula: Any = next(iter(exercise.mistakes.values()))
+    return str(formula.__module__)
 
 
 def _case(exercise: Exercise, posed: Posed, judged: bool) -> dict[str, Any]:
@@ -271,19 +278,20 @@ def course() -> bytes:
 
 def _files() -> Iterator[tuple[str, Path]]:
     for path in SOURCE.rglob("*"):
-        if path.suffix in (".py", ".md") and _is_needed(path.relative_to(SOURCE).parts):
+        if path.suffix in (".py", ".md") and _is_of_use(path):
             yield f"attnlab/{path.relative_to(SOURCE).as_posix()}", path
-    home = Path(mistune.__file__).parent
-    for path in home.rglob("*.py"):
-        yield f"mistune/{path.relative_to(home).as_posix()}", path
+    for file in metadata.files("mistune") or ():
+        if file.suffix == ".py" or file.name == "LICENSE":
+            yield file.as_posix(), Path(str(file.locate()))
 
 
-def _is_needed(parts: tuple[str, ...]) -> bool:
-    room, *rest = parts
+def _is_of_use(path: Path) -> bool:
+    """Whether it is no other lesson's, and needs no package that a browser has not."""
+    room, *rest = path.relative_to(SOURCE).parts
     if room == "lessons" and len(rest) == 2 and rest[1] != "__init__.py":
-        pure = {name_of(slug) for slug in slugs() if lesson(slug).stage == STAGE}
-        return rest[0] in pure and rest[1] not in ("figures.py", "exercises.py")
-    return room not in ("bench", "small")
+        if rest[0] not in {name_of(slug) for slug in slugs() if lesson(slug).stage == STAGE}:
+            return False
+    return not (path.suffix == ".py" and _ABSENT.search(path.read_text(encoding="utf-8")))
 
 
 def main() -> int:

@@ -23,6 +23,7 @@ html_favicon = "docs/_static/icon.svg"
 html_theme = "pydata_sphinx_theme"
 html_extra_path = ["files"]  # as they are, to be downloaded
 html_static_path = ["docs/_static"]
+templates_path = ["docs/_templates"]
 html_css_files = ["site.css", "run/run.css"]
 html_js_files = ["site.js"]
 html_copy_source = False

@@ -86,7 +86,8 @@ def lay_out(source: Path, places: Places = PUBLISHED_AT) -> None:
     for path in _pages():
         _copy(path, source / path.relative_to(ROOT))
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
-    shutil.copytree(ROOT / "docs" / "_static", source / "docs" / "_static")
+    for name in ("_static", "_templates"):
+        shutil.copytree(ROOT / "docs" / name, source / "docs" / name)
     _copy(ROOT / "docs" / "lesson.png", source / "docs" / "_static" / "lesson.png")
     guides = source / "docs" / "guides.md"
     _write(guides, guides.read_text(encoding="utf-8") + tree(*GUIDES))

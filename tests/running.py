@@ -5,8 +5,8 @@ with served(folder) as server:
     lesson.write("softmax", "def softmax(scores): ...")
     expect(lesson.run("softmax-check")).to_contain_text("not right yet")
 
-Playwright's `wait_for_function` evaluates text in the page, which its policy forbids once a cell has
-run: ask with `expect`.
+Playwright's `wait_for_function` evaluates text in the page, which its policy forbids once a cell
+has run: ask with `expect`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Server(ThreadingHTTPServer):
     """What `python -m http.server` is, and what it was asked for."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.asked: list[str] = []
         super().__init__((HERE, 0), partial(_Answer, directory=str(folder)))
         self.address = f"http://{HERE}:{self.server_port}"
@@ -49,9 +50,11 @@ def served(folder: Path) -> Iterator[Server]:
     with Server(folder) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def of(slug: str) -> str:
@@ -94,9 +97,7 @@ class Running:
         if before:
             self.page.add_init_script(before)
         if told[0]:
-            html = (Path(server.RequestHandlerClass.keywords["directory"]) / path).read_text(
-                "utf-8"
-            )  # type: ignore[attr-defined]
+            html = (server.folder / path).read_text("utf-8")
             assert told[0] in html
             body = html.replace(*told)
             self.page.route(f"**/{path}", lambda route: route.fulfill(body=body))

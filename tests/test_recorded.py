@@ -74,13 +74,13 @@ TWO: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("operation", ONE)
-@pytest.mark.parametrize("array", ARRAYS, ids=repr)
-def test_plain_arrays_do_as_numpys(operation: str, array: Any) -> None:
+def test_plain_arrays_do_as_numpys(operation: str) -> None:
     asked = ONE[operation]
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        theirs = asked(np, np.asarray(array))
-    assert repr(asked(plain, plain.asarray(array))) == repr(theirs)
+    for array in ARRAYS:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            theirs = asked(np, np.asarray(array))
+        assert repr(asked(plain, plain.asarray(array))) == repr(theirs), array
 
 
 @pytest.mark.parametrize("operation", TWO)
@@ -157,8 +157,10 @@ def test_mistakes_are_told_apart_as_by_all_of_their_numbers(
         some = [_mistaken(each, other) for each in read.recorded.mistakes]
         assert [is_right for _, is_right in whole] == [is_right for _, is_right in some]
         assert [each.raises for each, _ in whole] == [each.raises for each, _ in some]
-        given = [one.right.values, *(each.values for each, _ in whole)]
-        for (full, _), (few, _) in zip(whole, some, strict=True):
+        numbers = [[part.tobytes() for part in each.values] for each, _ in whole]
+        other_than = {repr(each): at for at, each in enumerate(numbers)}
+        given = [one.right.values, *(whole[at][0].values for at in other_than.values())]
+        for full, few in ((whole[at][0], some[at][0]) for at in other_than.values()):
             parts = [*zip(full.values, few.values, limits_of(one), strict=False)]
             for at, (all_of_it, part, limits) in enumerate(parts):
                 for got in (mine[at] for mine in given if len(mine) > at):

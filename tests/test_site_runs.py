@@ -101,7 +101,7 @@ def test_a_lesson_is_done_from_first_to_last_cell_taken_home_and_graded(
         assert lesson.complaints == []
     mine = home.notebook(slug)
     assert updated(home) == [f"{slug}.ipynb is moved to work/{slug}/{slug}.ipynb: go on there."]
-    grade = [sys.executable, *["-m", "autograder", "grade-file", mine, "--json=-"]]
+    grade = [sys.executable, *["-m", "autograder", "grade-file", str(mine), "--json=-"]]
     result = json.loads(subprocess.check_output(grade, cwd=ROOT, text=True))
     assert result["score"] == result["max_score"] > 0
     assert result["repaired"] == []
@@ -132,8 +132,8 @@ def test_a_cell_is_read_out_left_and_run_by_keyboard(lesson: Running) -> None:
 
 BAD = {
     "for i in range(10_000_000):\n    print(i)": "so it was stopped",
-    "[0] * 10**10": "room",
-    "'x' * 10**9": "",
+    "[0] * 10**10": "memory",
+    "'x' * 10**8": "100,000,002 characters",
     "def f(n):\n    return f(n + 1)\n\nf(0)": "nothing ends that",
     "input()": "Nobody can type",
     "import numpy": "Python alone",
@@ -176,10 +176,14 @@ const come = (name) => (why) => told(`${name}: ${why?.constructor.name}`);
 const attempt = (name, what) => { try { what(); } catch (why) { told(`${name}: ${why.name}`); } };
 fetch(A + "/fetch").then(come("fetch"), come("fetch"));
 import(A + "/import").then(come("import"), come("import"));
-attempt("request", () => { const x = new XMLHttpRequest(); x.open("GET", A + "/xhr", false); x.send(); });
+attempt("request", () => {
+  const asked = new XMLHttpRequest();
+  asked.open("GET", A + "/xhr", false);
+  asked.send();
+});
 attempt("scripts", () => importScripts(A + "/scripts"));
-attempt("socket", () => { new WebSocket(A.replace("http", "ws")).onerror = () => told("socket: error"); });
-attempt("events", () => { new EventSource(A + "/events").onerror = () => told("events: error"); });
+attempt("socket", () => { new WebSocket(A.replace("http", "ws")).onerror = come("socket"); });
+attempt("events", () => { new EventSource(A + "/events").onerror = come("events"); });
 """
 NAMES = {"fetch", "import", "request", "scripts", "socket", "events"}
 NESTED = """
@@ -187,7 +191,7 @@ import js
 from pyodide.ffi import create_proxy, to_js
 
 told = []
-source = js.Blob.new(to_js(['const A = "ADDRESS"; const told = (text) => postMessage(text);', TRIES]))
+source = js.Blob.new(to_js(['const A = "ADDRESS"; const told = (it) => postMessage(it);', TRIES]))
 worker = js.Worker.new(js.URL.createObjectURL(source))
 worker.onmessage = create_proxy(lambda event: told.append(event.data))
 """
@@ -213,8 +217,7 @@ def test_nothing_that_runs_can_send_or_load_anything(lesson: Running, tmp_path: 
             "source => { const worker = new Worker(URL.createObjectURL(new Blob([source]))); }",
             tries.replace("told(", "(() => {})("),
         )
-        for path in ("/fetch", "/import", "/xhr", "/scripts", "/events"):
-            until(lambda path=path: path in other.asked)
+        until(lambda: {"/fetch", "/import", "/xhr", "/scripts", "/events"} <= {*other.asked})
         free.close()
         other.asked.clear()
         nested = NESTED.replace("TRIES", repr(TRIES)).replace("ADDRESS", other.address)
@@ -251,7 +254,7 @@ def test_html_of_a_visitors_code_runs_nothing(lesson: Running) -> None:
     assert lesson.page.title() == title
 
 
-# The front page ------------------------------------------------------------------------------------
+# The front page -----------------------------------------------------------------------------------
 
 
 def test_one_press_on_the_front_page_gives_a_card_and_a_mended_answer_another(
@@ -259,12 +262,18 @@ def test_one_press_on_the_front_page_gives_a_card_and_a_mended_answer_another(
 ) -> None:
     server.asked.clear()
     with chromium.new_context() as context:
-        page = Running(context, server)
+        page = Running(context, server, theme="dark", width=390)
         assert not [path for path in server.asked if "pyodide" in path or "editor" in path]
         page.press("Run Cell 1: softmax")
         card = page.ended("softmax")
         expect(card).to_contain_text("unstable-softmax")
         expect(page.page.get_by_text("Now mend it")).to_be_visible()
+        for theme, width in (("dark", 390), ("light", 1280)):
+            page.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            page.page.set_viewport_size({"width": width, "height": 844})
+            expect(page.page.locator(f"html[data-theme={theme}]")).to_have_count(1)
+            assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert findings(page.page) == []
         link = card.get_by_role("link")
         assert (link.get_attribute("href") or "").startswith(
             f"notebooks/{FIRST}/{FIRST}.html#softmax"
@@ -297,7 +306,7 @@ def test_without_the_parts_the_site_is_for_reading_and_says_so(
     assert not any("data-run" in page for page in pages)
 
 
-# What goes wrong on the way ------------------------------------------------------------------------
+# What goes wrong on the way -----------------------------------------------------------------------
 
 
 def test_where_python_cannot_be_had_the_page_says_why(chromium: Browser, server: Server) -> None:
@@ -319,7 +328,8 @@ def test_where_python_cannot_be_had_the_page_says_why(chromium: Browser, server:
         context.unroute("**/python_stdlib.zip")
         page.press("Run Cell 1: softmax")
         expect(page.ended("softmax")).to_contain_text("unstable-softmax")
-        assert [path for path in server.asked if "pyodide" in path] == []  # what has come is kept
+        came = [path.rpartition("/")[2] for path in server.asked if "pyodide" in path]
+        assert came == ["python_stdlib.zip"]  # what had come before was kept
 
 
 def test_what_is_written_is_kept_until_it_is_cleared(chromium: Browser, server: Server) -> None:
@@ -335,7 +345,7 @@ def test_what_is_written_is_kept_until_it_is_cleared(chromium: Browser, server: 
         expect(page.code("softmax")).to_have_value("mine = 1")
         page.page.evaluate(
             """() => {
-                const [name] = Object.keys(localStorage).filter((each) => each.startsWith("attnlab"));
+                const [name] = Object.keys(localStorage).filter((each) => /^attnlab/.test(each));
                 const older = JSON.stringify({ source: "older = 1", from: "another" });
                 localStorage.setItem(name, older);
                 localStorage.setItem(`${name}gone`, older);
@@ -362,18 +372,3 @@ def test_without_a_storage_it_says_so_and_goes_on(chromium: Browser, server: Ser
         page = Running(context, server, before=off)
         page.write("softmax", "x = 1")
         expect(page.bar).to_contain_text("keeps nothing for this page")
-
-
-# Accessible, in both themes and on a phone ----------------------------------------------------------
-
-
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
-def test_a_page_that_runs_is_accessible_and_fits(
-    theme: str, width: int, chromium: Browser, server: Server
-) -> None:
-    with chromium.new_context() as context:
-        page = Running(context, server, theme=theme, width=width)
-        page.write("softmax", "1 / 0")
-        page.run("softmax")
-        assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert findings(page.page) == []

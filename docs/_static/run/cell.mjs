@@ -174,18 +174,12 @@ function safe(html, read = "") {
   const template = element("template");
   template.innerHTML = html;
   for (const each of template.content.querySelectorAll(NOT_HERE)) each.remove();
-  for (const link of template.content.querySelectorAll("a[href]")) {
-    link.setAttribute("href", onSite(link.getAttribute("href"), read));
+  for (const link of template.content.querySelectorAll("a[href^='#']")) {
+    link.setAttribute("href", read + link.getAttribute("href"));
   }
   node.append(template.content);
   return node;
 }
-
-/** A heading is linked to as in JupyterLab, a lesson as a notebook: as this site has them. */
-export const onSite = (address, read = "") => {
-  if (address.startsWith("#")) return read + address.replaceAll(" ", "-").toLowerCase();
-  return address.replace(/^(\.\.\/[\w-]+\/[\w-]+)\.ipynb$/, "$1.html");
-};
 
 /** An error as Python tells it, or one that the page tells itself, in the same form. */
 function failed({ html, title, why, try: attempt }) {

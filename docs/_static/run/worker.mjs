@@ -25,6 +25,10 @@ const does = {
     pyodide.unpackArchive(await files["course.zip"].arrayBuffer(), "zip", { extractDir: "/course" });
     pyodide.runPython("import sys; sys.path.insert(0, '/course')");
     engine = pyodide.pyimport("attnlab.browser.engine");
+    const { clock } = await module("clock.mjs");
+    const timer = clock();
+    pyodide.setInterruptBuffer(timer);
+    engine.keep_time(timer.alarm);
     const begun = JSON.parse(engine.begin(await files[`${lesson}/lesson.json`].text()));
     give = async (name) => engine.give(await files[begun.files[name]].text());
   },

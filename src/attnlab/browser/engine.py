@@ -14,6 +14,7 @@ import linecache
 import re
 import sys
 import time
+from types import CodeType
 from typing import Any
 
 import attnlab
@@ -21,14 +22,14 @@ from attnlab import lesson, lessons
 from attnlab.browser import shown, trouble
 from attnlab.browser.shown import Output
 from attnlab.calling import deadline
-from attnlab.calling.call import PRINT_LIMIT, Printed, _nobody_types, _replaced
+from attnlab.calling.call import PRINT_LIMIT, Printed, nobody_types, replaced
 from attnlab.calling.deadline import Deadline, Overrun, first_of
 from attnlab.checks.recorded import declared, with_cases
 from attnlab.checks.unparsed import unparsed
 from attnlab.home import progress
 
 SECONDS = 15.0  # for a cell; what gives no way then, its page ends, after a few more
-_MAGIC = re.compile(r"^[ \t]*[%!]", re.MULTILINE)
+_MAGIC = re.compile(r"\s*[%!]")
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -48,16 +49,16 @@ class Engine:
         self._ran: set[str] = set()
         self._ids: dict[str, str] = {}  # of cells, by the files that they are to Python
         self._quizzes: dict[str, shown.Quiz] = {}
+        self._sources = [""]
         self._names = vars(sys.modules["__main__"])
         self._begin()
 
     def _begin(self) -> None:
         for name in [name for name in self._names if not name.startswith("__")]:
             del self._names[name]
-        self._names["In"] = [""]
+        self._names["In"] = self._sources
         self._names["display"] = self._display
-        attnlab.figures = shown.Figures()  # type: ignore[attr-defined]
-        attnlab.quiz = self._quiz
+        vars(attnlab).update(figures=shown.Figures(), quiz=self._quiz)
         progress.forget()
         lessons.take(self.slug, self._exercises)
         lesson.begin(self.slug)
@@ -71,7 +72,7 @@ class Engine:
         """Exercises whose cases a run of this cell may ask for, and that were not given yet."""
         if "check" not in source:
             return []
-        texts = [source, *self._names["In"]]
+        texts = [source, *self._sources]
         meant, waiting = set[str](), [source]
         while waiting:  # what it names, and what the cells that define that name
             for name in set(_WORD.findall(waiting.pop())) & self._exercises.keys() - meant:
@@ -96,8 +97,8 @@ class Engine:
         self._flush()
         if stopped:
             self._outputs.append(stopped)
-        self._ran.add(cell)
         is_ok = stopped is None or stopped["slug"] == "not-written"
+        self._ran |= {cell} if stopped is None else set()
         seconds = round(time.perf_counter() - begun, 4)
         return {"outputs": self._outputs, "seconds": seconds, "ok": is_ok}
 
@@ -107,24 +108,28 @@ class Engine:
 
     def _stopped(self, cell: str, source: str) -> Output | None:
         """Run a cell; what stopped it, None if nothing did."""
-        self._names["In"].append(source)
-        file = f"<cell {len(self._names['In']) - 1}>"
+        file = f"<cell {len(self._sources)}>"
+        self._sources.append(source)
+        self._names["In"] = self._sources
         self._ids[file] = cell
         lines = [f"{line}\n" for line in source.split("\n")]
         linecache.cache[file] = len(source), None, lines, file
         limit = Deadline(SECONDS)
         try:
             if found := unparsed(source):
-                if magic := _MAGIC.search(source):
-                    return trouble.magic(source.count("\n", 0, magic.end()) + 1)
-                return trouble.of_source(found)
+                is_magic = _MAGIC.match(lines[found.number - 1])
+                return trouble.magic(found.number) if is_magic else trouble.of_source(found)
+            try:
+                parts = _compiled(source, file)
+            except SyntaxError as error:  # Jupyter could run it
+                return trouble.awaits(error.lineno or 0)
             with (
-                _replaced(builtins, "input", _nobody_types),
+                replaced(builtins, "input", nobody_types),
                 contextlib.redirect_stdout(self._printed),
                 contextlib.redirect_stderr(self._printed),
                 limit,
             ):
-                self._execute(source, file)
+                self._execute(*parts)
         except Overrun as over:
             limit.release()
             return self._told(first_of(over), cell)
@@ -132,18 +137,11 @@ class Engine:
             return self._told(error, cell)
         return None
 
-    def _execute(self, source: str, file: str) -> None:
-        tree = ast.parse(source, file)
-        last = tree.body[-1] if tree.body else None
-        is_shown = isinstance(last, ast.Expr) and not source.rstrip().endswith(";")
-        body = ast.Module(tree.body[:-1] if is_shown else tree.body, [])
-        exec(compile(body, file, "exec", dont_inherit=True), self._names)
-        if is_shown:
-            assert isinstance(last, ast.Expr)
-            whole = ast.Expression(last.value)
-            value = eval(compile(whole, file, "eval", dont_inherit=True), self._names)
-            if value is not None:
-                self._display(value)
+    def _execute(self, body: CodeType, last: CodeType | None) -> None:
+        exec(body, self._names)
+        value = eval(last, self._names) if last else None
+        if value is not None:
+            self._display(value)
 
     def _display(self, *things: Any) -> None:
         """What a notebook's `display` does."""
@@ -183,15 +181,26 @@ class Engine:
             return None
         which = f"the one under “{home['under']}” that begins `{home['begins']}`"
         if home in above:
-            why = f"`{name}` is made in a cell above that was not run: {which}."
+            why = f"`{name}` is made in a cell above that was not run to its end: {which}."
             return trouble.Advice("not-run", why, "Run all cells above, then this one.", home["id"])
         why = f"`{name}` is made in a cell further down: {which}."
         return trouble.Advice("not-run", why, "Run that one first.", home["id"])
 
 
+def _compiled(source: str, file: str) -> tuple[CodeType, CodeType | None]:
+    """A cell as Python has it, and apart from it what stands at its end to be shown."""
+    tree = ast.parse(source, file)
+    last = tree.body[-1] if tree.body and not source.rstrip().endswith(";") else None
+    shown_last = None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
+        shown_last = compile(ast.Expression(last.value), file, "eval", dont_inherit=True)
+    return compile(tree, file, "exec", dont_inherit=True), shown_last
+
+
 _engine: Engine | None = None
-if sys.platform == "emscripten":
-    deadline.timer = float  # until somebody keeps time
+if sys.platform == "emscripten":  # which has no timer
+    deadline.timer = lambda seconds: None
 
 
 def _here() -> Engine:

@@ -89,6 +89,13 @@ def magic(line: int) -> Output:
     return _told(title, [], line, Advice("magic", why, "Take that line out, and run it again."))
 
 
+def awaits(line: int) -> Output:
+    """What a cell is told by that waits outside of a function, as only Jupyter's may."""
+    title = "Nothing of this cell ran: here `await` stands in functions alone"
+    why = "In Jupyter a cell may wait, and this page's Python does not."
+    return _told(title, [], line, Advice("await", why, "Write it without `await`."))
+
+
 def _advice(
     error: BaseException, message: str, absent: Callable[[str], Advice | None]
 ) -> Advice | None:

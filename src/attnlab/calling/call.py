@@ -280,7 +280,7 @@ def quiet(printed: Printed) -> Iterator[None]:
     And nobody is asked to type: nobody would, where answers are graded.
     """
     with (
-        _replaced(builtins, "input", _nobody_types),
+        replaced(builtins, "input", nobody_types),
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(printed),
         warnings.catch_warnings(),
@@ -289,12 +289,12 @@ def quiet(printed: Printed) -> Iterator[None]:
         yield
 
 
-def _nobody_types(prompt: object = "", /) -> str:
+def nobody_types(prompt: object = "", /) -> str:
     raise EOFError(NOBODY)
 
 
 @contextlib.contextmanager
-def _replaced(module: Any, name: str, other: Any) -> Iterator[None]:
+def replaced(module: Any, name: str, other: Any) -> Iterator[None]:
     """A name of a module's, meaning something else for a while."""
     own = getattr(module, name)
     setattr(module, name, other)

@@ -5,6 +5,9 @@
 came back against what is right), `diagnose` (which mistake it is), `judge` (points, lines and a
 `verdict`), `card` (shown).
 
+Where nothing can be computed, in a browser, `recorded` has cases that were posed beforehand, and
+`arrays` gives `plain` ones for NumPy's.
+
 `recipe` is attention with exchangeable parts: a named mistake is an exchanged part. `in_softmax`,
 `in_attention` and `in_heads` hold what goes wrong in them, `bank` what of it an exercise can name,
 `mistakes.md` and `crashes.md` what is said of it.

@@ -101,6 +101,8 @@ def pose(exercise: Exercise, seeds: tuple[int, ...]) -> tuple[Posed, ...]:
         BrokenCheck: the oracle has no answer to one of its own cases.
     """
     if exercise.recorded:
+        if not exercise.recorded.posed:
+            raise BrokenCheck(f"the cases of {exercise.name} were not loaded")
         return exercise.recorded.posed
     order = [claim.name for claim in exercise.claims]
     posed = [_pose(exercise, seed, case) for seed, case in generate(exercise, seeds)]

@@ -81,7 +81,7 @@ def _posed(
         most=told["most"],
         by=way.name if way else "",
     )
-    parts = [_part(*told["groups"][group], numbers) for group, numbers in told["parts"]]
+    parts = [_part(told["groups"][group], numbers) for group, numbers in told["parts"]]
     answers = [(_answer(parts, each[1:]), each[0]) for each in told["answers"]]
     return Posed(
         told["seed"],
@@ -106,8 +106,9 @@ def _answer(parts: list[Any], told: list[Any]) -> Expected:
     return Expected(tuple(parts[at] for at in told))
 
 
-def _part(shape: list[int], places: list[int], numbers: list[Any]) -> Any:
+def _part(group: tuple[list[int], list[int]], numbers: list[Any]) -> Any:
     """An array, whole if no places are told."""
+    shape, places = group
     if places:
         return Some(tuple(shape), tuple(places), np.asarray(numbers))
     return np.asarray(numbers).reshape(tuple(shape))
