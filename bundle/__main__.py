@@ -27,6 +27,7 @@ REQUIREMENTS = """\
 -c constraints.txt
 ./{wheel}[learn]
 """
+EXAMPLE = "06-causal-mask"  # which the README names
 FOLDER = "attnlab-course"  # the same for each version: a newer one is unpacked over an older
 SOLUTIONS = """\
 - Stuck? After a try of your own, `attnlab.solution("softmax")` in a cell shows one way to write it.
@@ -93,9 +94,13 @@ def chosen(names: Sequence[str]) -> list[str]:
     return sorted({known(numbers.get(name, name)) for name in names}) or [*slugs()]
 
 
-def contents(root: Path, package: Path, with_solutions: bool) -> dict[str, bytes]:
+def contents(
+    root: Path, package: Path, lessons: Sequence[str], with_solutions: bool
+) -> dict[str, bytes]:
     """What is in the zip, by name."""
     readme = (root / "bundle" / "README.md").read_bytes()
+    if EXAMPLE not in lessons:
+        readme = readme.replace(EXAMPLE.encode(), lessons[0].encode())
     found = {
         "README.md": readme + SOLUTIONS.encode() if with_solutions else readme,
         "LICENSE": (root / "LICENSE").read_bytes(),
@@ -144,7 +149,7 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as scratch:
             package = wheel(asked.root, Path(scratch), lessons)
-            files = contents(asked.root, package, asked.solutions)
+            files = contents(asked.root, package, lessons, asked.solutions)
         write_whole(place, zipped(FOLDER, files))
     except subprocess.CalledProcessError:
         print("The package could not be built. What pip said stands above.", file=sys.stderr)

@@ -7,7 +7,7 @@ author = "attnlab contributors"
 project_copyright = "attnlab contributors, MIT License"
 version = release = version_of()
 
-extensions = ["myst_nb"]
+extensions = ["myst_nb", "docs.frame"]
 exclude_patterns = ["files"]
 nb_execution_mode = "off"  # outputs are those that the tests compare with
 nb_merge_streams = True
@@ -19,6 +19,7 @@ myst_heading_slug_func = "docs.site.anchor"
 suppress_warnings = ["mystnb.unknown_mime_type", "toc.not_included"]
 
 html_title = "attnlab"
+html_favicon = "docs/_static/icon.svg"
 html_theme = "pydata_sphinx_theme"
 html_extra_path = ["files"]  # as they are, to be downloaded
 html_static_path = ["docs/_static"]
@@ -35,7 +36,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
-    "show_prev_next": True,
+    "article_header_end": ["prev-next"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

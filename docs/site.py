@@ -10,6 +10,7 @@ shown, and with figures that move by what was recorded of them.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import shutil
 import subprocess
@@ -18,25 +19,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from attnlab.asking import KEPT
 from attnlab.figures.live.exported import moved
+from attnlab.figures.live.fallback import MOVES
 from attnlab.figures.live.recording import moving, recorded
 from attnlab.lessons import Lesson, lesson, slugs
 from attnlab.lessons.soft_lookup.figures import one_head
+from attnlab.notebook import check_function
 from attnlab.published import PUBLISHED_AT, Places, wrong
 from docs import doors, runs
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (
-    "docs/instructor.md",
-    "docs/operator.md",
-    "autograder/README.md",
-    "CONTRIBUTING.md",
-    "notebooks/glossary.md",
-)
+PAGES = ("docs/guides.md", "notebooks/glossary.md")  # and what they link to
+GUIDES = ("instructor", "operator", "../autograder/README", "../CONTRIBUTING", "release")
 RECORDINGS = ROOT / "docs" / "recordings"
 COLAB = "https://colab.research.google.com/github/{repository}/blob/main/{path}"
 TRIED = ("01-soft-lookup", "softmax")  # on the first page
 SUMMARY = "summary"  # the grade_id of a lesson's last cell
+READ = (
+    "Here you read, and the figures move. Your answers are written and checked in the notebook: "
+    "[set the course up](../../index.md#set-it-up)."
+)
+RUN = "Run the cells from top to bottom with Shift+Enter. "
+HERE = {  # what can be done where no kernel runs
+    MOVES: "A still picture: in the notebook it moves.",
+    KEPT: "Open a choice to read what follows from it.",
+}
+# Mathematics that needs no script.
+ROOT_OF_D = "<math><msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></math>"
 _HREF = re.compile(r'href="#[^"]+"')
 _BESIDE = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 _ANCHOR = re.compile(r"\]\(([^)\s]*)#([^)\s]+)\)")
@@ -64,6 +74,7 @@ def build(target: Path, places: Places = PUBLISHED_AT) -> Path:
     shutil.rmtree(target, ignore_errors=True)
     lay_out(source, places)
     sphinx = [sys.executable, *["-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-n"]]
+    sphinx += ["-D", f"html_baseurl={places.site}"]
     made = subprocess.run([*sphinx, "-d", target / "doctrees", source, pages], cwd=ROOT)
     if made.returncode:
         raise NotBuilt("Sphinx found what is wrong with the pages: see above.")
@@ -77,6 +88,9 @@ def lay_out(source: Path, places: Places = PUBLISHED_AT) -> None:
     _copy(ROOT / "docs" / "conf.py", source / "conf.py")
     for name in ("_static", "_templates"):
         shutil.copytree(ROOT / "docs" / name, source / "docs" / name)
+    _copy(ROOT / "docs" / "lesson.png", source / "docs" / "_static" / "lesson.png")
+    guides = source / "docs" / "guides.md"
+    _write(guides, guides.read_text(encoding="utf-8") + tree(*GUIDES))
     parts = None
     if lacking := runs.missing():
         print(f"No cell of the site will run, for want of {' and '.join(lacking)}. {runs.MEND}")
@@ -124,41 +138,78 @@ def page(about: Lesson, places: Places = PUBLISHED_AT, parts: Path | None = None
             cell["source"] = _linked("".join(cell["source"]))
     first = notebook["cells"][0]
     title, _, rest = first["source"].partition("\n")
-    told = _raw(runs.told_lesson(parts, about.slug, notebook)) if parts and runs.runs(about) else ""
+    here = bool(parts and runs.runs(about))
+    told = _raw(runs.told_lesson(parts, about.slug, notebook)) if parts and here else f"{READ}\n\n"
+    rest = rest if here else rest.replace(RUN, "")
     doors_of = " · ".join(_doors(about, places.repository))
     first["source"] = f"{title}\n\n{doors_of}\n\n{told}{rest}"
     return dict(notebook)
 
 
 def cover(lessons: list[Lesson], places: Places = PUBLISHED_AT, parts: Path | None = None) -> str:
-    """The first page: docs/index.md with its exercise, if cells run, its figure and the lessons."""
+    """The first page: docs/index.md with a card, what runs, a figure that moves and the lessons."""
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    before, _, rest = text.partition("<!-- exercise -->\n")
-    tried, _, after = rest.partition("<!-- /exercise -->\n")
-    told = runs.told_front(parts, *TRIED) if parts else ""
-    text = f"{before}{tried + _raw(told) if parts else ''}{after}"
-    ours = [each for each in lessons if runs.runs(each)] if parts else []
-    here = (
-        f"; lessons {' and '.join(f'{each.number:02}' for each in ours)} run here too"
-        if ours
-        else ""
-    )
-    text = text.replace("<!-- running -->", here)
-    rows = [
-        f"| {each.number:02} | [{each.title}](notebooks/{each.slug}/{each.slug}.ipynb) "
-        f"| {each.builds} | {each.minutes} min |"
-        for each in lessons
-    ]
-    table = "\n".join(["| | lesson | what you build | |", "|---|---|---|---|", *rows])
-    figure = _raw(moving(recorded(one_head())))
-    text = text.replace("<!-- start -->", doors.tried(places) + doors.got(places))
-    return text.replace("<!-- figure -->", figure).replace("<!-- lessons -->", table)
+    text = _BESIDE.sub(lambda found: f"]({posixpath.normpath(f'docs/{found[1]}')}", text)
+    text = re.sub(r"<!-- /?run -->" if parts else r"(?s)<!-- run -->.*?<!-- /run -->", "", text)
+    ours = [f"{each.number:02}" for each in lessons if runs.runs(each)] if parts else []
+    return _filled(
+        text,
+        bar=_raw(runs.told_front(parts, *TRIED)) if parts else "",
+        card=_raw(card(text)),
+        figure=_raw(moving(recorded(one_head()))),
+        running=f"; lessons {' and '.join(ours)} run here too" if ours else "",
+        lessons=table(lessons, "notebooks/"),
+        start=doors.tried(places) + doors.got(places),
+    ) + tree("notebooks/index", "notebooks/glossary", "docs/guides")
+
+
+def card(text: str) -> str:
+    """What `check` says of the first page's exercise, as it stands there."""
+    [code] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    slug, name = TRIED
+    answer: dict[str, Any] = {}
+    exec(code.replace(f"check({name})", ""), answer)
+    shown = check_function(answer[name], name=name, lesson=slug)._repr_mimebundle_()["text/html"]
+    shown = _HREF.sub(lambda found: anchor(found[0]), shown)
+    shown = shown.replace('href="#', f'href="notebooks/{slug}/{slug}.html#')
+    return f'<div class="cell_output docutils container">{shown}</div>\n'
+
+
+def _filled(text: str, **parts: str) -> str:
+    """A text with each `<!-- name -->` replaced."""
+    for name, part in parts.items():
+        text = text.replace(f"<!-- {name} -->", part)
+    return text
 
 
 def contents(lessons: list[Lesson]) -> str:
-    """The page that holds the lessons together: their order, and where they stand in the menu."""
-    tree = "\n".join(f"{each.slug}/{each.slug}" for each in lessons)
-    return f"# Lessons\n\n```{{toctree}}\n:maxdepth: 1\n\n{tree}\n```\n"
+    """The page that holds the lessons together: what they are, and their order in the menu."""
+    said = (
+        "Each lesson is one level closer to the machine, and says what it needs from which other."
+    )
+    order = tree(*(f"{each.slug}/{each.slug}" for each in lessons))
+    return f"# Lessons\n\n{said}\n\n{table(lessons, '')}\n{order}"
+
+
+def table(lessons: list[Lesson], to: str) -> str:
+    """The lessons as a table in Markdown.
+
+    Args:
+        to: the way to notebooks/, '' there.
+    """
+    rows = [
+        f"| {each.number:02} | [{each.title}]({to}{each.slug}/{each.slug}.ipynb) "
+        f"| {each.builds.replace('√d_k', ROOT_OF_D)} | {each.minutes} |"
+        for each in lessons
+    ]
+    return "\n".join(
+        ["| no. | lesson | what you build | minutes |", "|---|---|---|---|", *rows, ""]
+    )
+
+
+def tree(*pages: str) -> str:
+    """What the menu has of these, and which follows which; not shown in the page."""
+    return "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
 
 
 def _doors(about: Lesson, repository: str) -> Iterator[str]:
@@ -188,6 +239,8 @@ def _shown(output: dict[str, Any]) -> dict[str, Any]:
         why = f"a figure was not recorded: {error.filename} is not there. Run: make outputs"
         raise NotBuilt(why) from error
     if html := "".join(output.get("data", {}).get("text/html", "")):
+        for stored, here in HERE.items():
+            html = html.replace(stored, here)
         output["data"]["text/html"] = _HREF.sub(lambda found: anchor(found[0]), html)
     return output
 

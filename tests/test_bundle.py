@@ -109,6 +109,12 @@ def test_some_lessons_alone_are_handed_out_and_others_later(
     others = [slug for slug in slugs() if slug not in ("01-soft-lookup", "03-numpy")]
     missing = {f"notebooks/{slug}/{slug}.ipynb" for slug in others}
     assert packaged(some) == packaged(handed_out) - missing
+    folder = unpack(some, tmp_path)
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert {slug for slug in slugs() if slug in readme} == {"01-soft-lookup"}
+    attnlab = partial(install(folder, tmp_path / "installed").attnlab, folder)
+    attnlab("update")
+    assert "ok  2 lessons were looked at" in attnlab("doctor")
 
 
 def test_a_lesson_that_is_not_there_cannot_be_handed_out(root: Path) -> None:

@@ -12,6 +12,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from attnlab.figures import live
+from attnlab.figures.live.fallback import MOVES
 from attnlab.figures.live.stored import make_still
 from tests.figure_lab import AGAIN, FIGURES, SHOW, THEMES, FigureLab, notebook, showing
 from tests.figure_sources import SOURCES, WALKS
@@ -1278,7 +1279,7 @@ def test_a_notebook_opened_again_without_its_kernel_shows_a_still_figure(
     lab.reload()
     still = lab.page.locator(".jp-OutputArea-output figure")
     expect(still).to_be_visible()
-    expect(still).to_contain_text("run this cell to change the figure")
+    expect(still).to_contain_text(MOVES)
     expect(lab.page.locator(".jp-OutputArea-output")).not_to_contain_text("Error")
     lab.answers("'figure' in globals()", "False")
     lab.run(SHOW)

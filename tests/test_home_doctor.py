@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from attnlab import lessons
-from attnlab.home import doctor
+from attnlab.home import doctor, report
 from attnlab.home.commands import main
 from attnlab.home.doctor import Finding
+from attnlab.work import progress
 from attnlab.work.places import Course
 from tests.course import tells
 from tests.home import SLUG, make_copies, make_home
@@ -129,14 +130,28 @@ def test_lessons_that_are_gone(course: Course) -> None:
     assert "unpack the course again" in to_mend(list(doctor.lessons(course)))[0][1]
 
 
-def test_a_folder_that_may_not_be_written(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("number", "step"),
+    [
+        (errno.EACCES, "chmod u+rwx {}"),
+        (errno.EROFS, "copy the course to one that can be written"),
+        (errno.ENOSPC, "free some space"),
+    ],
+    ids=errno.errorcode.get,
+)
+def test_a_folder_that_cannot_be_written(
+    number: int, step: str, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(dir: Path) -> None:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(tempfile, "TemporaryFile", refused)  # root may write anywhere
     (what, mend), _ = to_mend(list(doctor.writing(course)))
-    assert tells(what, course.work, "Permission denied")
-    assert mend.startswith(f"chmod u+rwx {course.work}")
+    assert tells(what, course.work, os.strerror(number))
+    assert mend == step.format(course.work)
+    log = progress.Log()
+    [(_, mend)] = report.problems(course, log)
+    assert mend == step.format(course.state)
 
 
 @pytest.mark.parametrize("data", [b"\xff\xff\n", None])

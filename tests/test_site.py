@@ -7,17 +7,21 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from playwright.sync_api import expect
 
+from attnlab.asking import KEPT
+from attnlab.figures.live.fallback import MOVES
 from attnlab.figures.live.recording import marked
 from attnlab.lessons import lesson, slugs
-from attnlab.published import Places
-from docs import site
+from attnlab.published import PUBLISHED_AT, Places
+from docs import frame, runs, site
 from tests.course import ROOT, read, released_path
 from tests.lab import chromium_path
 from tests.test_release import given_away, telling_lines
@@ -52,7 +56,7 @@ def test_every_link_and_every_heading_it_names_is_there(pages: dict[Path, Beauti
     names = {path: {node["id"] for node in page.select("[id]")} for path, page in pages.items()}
     lost = []
     for path, page in pages.items():
-        for node in page.select("[href], [src]"):
+        for node in page.select("[href]:not([rel=canonical]), [src]"):
             address = str(node.get("href") or node.get("src"))
             scheme = urlsplit(address).scheme
             assert scheme in ("", "data") or node.name == "a", f"{path.name} loads {address}"
@@ -63,6 +67,63 @@ def test_every_link_and_every_heading_it_names_is_there(pages: dict[Path, Beauti
             if not to.is_file() or (name and to in names and name not in names[to]):
                 lost.append(f"{path.name}: {address}")
     assert lost == []
+
+
+def test_each_page_says_what_it_is_and_what_can_be_done_there(
+    built: Path, pages: dict[Path, BeautifulSoup]
+) -> None:
+    told = {}
+    for path, page in pages.items():
+        if path.name not in ("search.html", "genindex.html"):
+            [about] = page.select("meta[name=description]")
+            assert page.title
+            told[path] = (page.title.text, about["content"])
+            assert 20 < len(str(about["content"])) < 200, path
+            [icon] = page.select("link[rel=icon]")
+            assert (path.parent / str(icon["href"])).is_file()
+            assert not page.select("meta[property^='og:'], [rel=canonical]") or PUBLISHED_AT.site
+            empty = [head for head in page.select("table.table thead") if not head.text.strip()]
+            assert empty == [], path
+    assert len(set(told.values())) == len(told) > len(SLUGS)
+    for slug in SLUGS:
+        page = pages[built / of(slug)]
+        assert len(page.select(".prev-next-area .right-next")) == 2, "at the top and the bottom"
+        here = page.get_text()
+        for sentence in (MOVES, KEPT, *([] if runs.runs(lesson(slug)) else [site.RUN.strip()])):
+            assert sentence not in here, slug
+        assert ("Here you read" in here) is not runs.runs(lesson(slug)), slug
+
+
+def test_a_lesson_is_light_at_first(built: Path) -> None:
+    assert (built / of(SLUGS[0])).stat().st_size < 1_000_000
+
+
+def test_a_shared_link_shows_a_picture_where_the_site_has_an_address() -> None:
+    def tags(address: str) -> BeautifulSoup:
+        settings = SimpleNamespace(html_baseurl=address, html_title="attnlab", project="attnlab")
+        context = {"metatags": "", "title": 'a <b> & "c"'}
+        frame.tell(SimpleNamespace(config=settings), "index", "", context, None)  # type: ignore[arg-type]
+        return BeautifulSoup(context["metatags"], "html.parser")
+
+    assert [tag["name"] for tag in tags("")("meta")] == ["description"]
+    found = {tag.get("property"): tag["content"] for tag in tags("https://example.org/a/")("meta")}
+    assert found["og:url"] == "https://example.org/a/"
+    assert found["og:image"] == "https://example.org/a/_static/lesson.png"
+    assert found["og:title"] == 'a <b> & "c"'
+    assert found["og:description"] == frame.COVER
+
+
+def test_the_cover_shows_a_card_a_figure_and_mathematics_at_once(
+    built: Path, pages: dict[Path, BeautifulSoup]
+) -> None:
+    cover = pages[built / "index.html"]
+    [card] = cover.select(".cell.front .cell_output")
+    assert "unstable-softmax" in card.text
+    assert cover.select("[data-recording]")
+    assert cover.select("table.table math msqrt")
+    assert not cover.select("script[src*=mathjax]")
+    menu = [link.text.strip() for link in cover.select(".bd-header .nav-link.nav-internal")]
+    assert list(dict.fromkeys(menu)) == ["Lessons", "Glossary", "Guides"]
 
 
 def test_pages_have_their_lessons_and_give_no_more_away(
@@ -166,6 +227,10 @@ def findings(page: Page) -> list[str]:
     ]
 
 
+# Tables of pages that are wider than what they stand in; those of figures are scrolled.
+CUT = """() => [...document.querySelectorAll("table.table")]
+  .filter((table) => table.scrollWidth > table.closest(".bd-article").clientWidth)
+  .map((table) => table.innerText.slice(0, 80))"""
 PAGES: dict[str, str | Path] = {
     "cover": "index.html",
     "lesson": of("06-causal-mask"),
@@ -189,8 +254,10 @@ def test_a_page_is_accessible_and_fits(
         with opened(chromium, built / {**PAGES, **OTHERS}[name], theme, width) as page:
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.locator("mjx-merror").count() == 0
-            recorded = page.locator("[data-recording]")
-            assert recorded.locator(".attn-figure").count() == recorded.count()
+            for recorded in page.locator("[data-recording]").all():
+                recorded.scroll_into_view_if_needed()  # it plays when it comes near
+                expect(recorded.locator(".attn-figure")).to_be_visible()
+            assert page.evaluate(CUT) == []
             assert width != AUDITED[theme] or findings(page) == []
 
 

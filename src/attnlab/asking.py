@@ -25,6 +25,7 @@ UNSAVED = (
     "Your choice could not be written, so the course home will not know of it. In a terminal, "
     "`attnlab doctor` says what mends it."
 )
+KEPT = "What is chosen is kept where the cell is run."  # said where no kernel may be
 Chosen = list[int | None]  # for each question the index of a choice
 
 _markdown = mistune.create_markdown(escape=True)
@@ -139,7 +140,7 @@ class Asking:
         label = html.escape(f"Quiz: {self.title}", quote=True)
         return (
             f'<figure aria-label="{label}" style="margin:0">{asked}'
-            "<figcaption>In JupyterLab, run this cell to choose.</figcaption></figure>"
+            f"<figcaption>{KEPT}</figcaption></figure>"
         )
 
 

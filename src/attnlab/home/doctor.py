@@ -9,18 +9,18 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab.home.copies import Amiss, own_copy
 from attnlab.home.report import aside, problems
+from attnlab.ipynb.files import unwritable, writable
 from attnlab.ipynb.read import Unreadable
 from attnlab.lesson import PYTHON
 from attnlab.lessons import slugs
 from attnlab.version import is_known, version
-from attnlab.work.places import Course
+from attnlab.work.places import PACKAGED, Course, lesson_path
 from attnlab.work.progress import read
 
 NEEDED = ("torch", "numpy", "matplotlib", "anywidget", "jupyterlab", "ipykernel", "nbclient")
@@ -154,8 +154,11 @@ def kernel(course: Course) -> Iterator[Finding]:
 
 def lessons(course: Course) -> Iterator[Finding]:
     """Whether what was handed out is whole, and what a learner has of it."""
-    copied = course.state.is_dir()
+    copied, looked_at = course.state.is_dir(), 0
     for slug in slugs():
+        if PACKAGED.is_dir() and not (course.released / lesson_path(slug)).exists():
+            continue  # a hand-out may have some lessons alone
+        looked_at += 1
         try:
             course.handed_out(slug)
         except Unreadable as why:
@@ -168,7 +171,7 @@ def lessons(course: Course) -> Iterator[Finding]:
         except Amiss as why:
             away = aside(course, course.notebook(slug))
             yield Finding(str(why), "; ".join(filter(None, (away, "attnlab update"))))
-    yield Finding(f"{len(slugs())} lessons were looked at")
+    yield Finding(f"{looked_at} lessons were looked at")
 
 
 def writing(course: Course) -> Iterator[Finding]:
@@ -177,14 +180,9 @@ def writing(course: Course) -> Iterator[Finding]:
         yield Finding("you have no copies of the lessons yet", "attnlab update")
         return
     for folder in (course.work, course.state):
-        try:
-            with tempfile.TemporaryFile(dir=folder) as file:
-                file.write(b"x" * 4096)
-        except OSError as error:
-            mend = (
-                f"chmod u+rwx {shlex.quote(str(folder))}, and free some space if the disk is full"
-            )
-            yield Finding(f"nothing can be written in {folder}: {error.strerror}", mend)
+        if error := unwritable(folder):
+            why = f"nothing can be written in {folder}: {error.strerror}"
+            yield Finding(why, writable(folder, error))
         else:
             yield Finding(f"{folder.name} can be written in")
 

@@ -97,7 +97,7 @@ def home(
         f'<div class="said" role="status">{done}</div>' if done else "",
         _continue(going, found, links),
         cover.recall([_question(each, links) for each in missed(log.records)[:RECALLED]]),
-        _ways(),
+        _ways(found),
         "<h2>Lessons</h2>",
         _handing_in(found),
         '<ol class="lessons">',
@@ -152,7 +152,10 @@ def _handing_in(found: Sequence[Standing]) -> str:
     )
 
 
-def _ways() -> str:
+def _ways(found: Sequence[Standing]) -> str:
+    """Ways through the whole course, where it was handed out whole."""
+    if len(found) < len(lessons.slugs()):
+        return ""
     rows = "".join(f"<li>{escape(str(way))}.</li>" for way in lessons.ROUTES)
     return (
         f'<details class="ways"><summary>Not all of it? Ways through</summary><ul>{rows}</ul>'

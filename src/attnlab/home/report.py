@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 from attnlab.home.standing import Standing, mistakes, next_up, standings
+from attnlab.ipynb.files import unwritable, writable
 from attnlab.work.places import Course
 from attnlab.work.progress import Log, read
 
@@ -65,11 +65,9 @@ def problems(course: Course, log: Log) -> Iterator[tuple[str, str]]:
         what = f"{lines} from a newer attnlab in {path} and passed over"
         yield what, "unpack and install the newest course, as its README says"
     kept = path if path.exists() else course.state
-    if kept.exists() and not os.access(kept, os.W_OK):
-        yield (
-            f"{kept} may not be written, and no progress is kept",
-            f"chmod u+w {shlex.quote(str(kept))}",
-        )
+    if kept.exists() and (error := unwritable(kept)):
+        why = f"{kept} cannot be written ({error.strerror}), and no progress is kept"
+        yield why, writable(kept, error)
 
 
 def aside(course: Course, path: Path) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 import tempfile
 import time
@@ -32,7 +33,7 @@ _ABANDONED_SECONDS = 600.0
 _ADVICE = {
     errno.ENOSPC: "The disk is full. Free some space",
     errno.EDQUOT: "Your quota of disk space is used up. Free some space",
-    errno.EROFS: "It is on a read-only file system. Make it writable",
+    errno.EROFS: "It is on a read-only disk. Copy the course to one that can be written",
     errno.EACCES: "You may not write there. Change its permissions or its owner",
     errno.EPERM: "You may not write there. Change its permissions or its owner",
     errno.ENOTDIR: "A file is in the place of a folder. Move it away",
@@ -53,6 +54,27 @@ class NotWritten(Exception):
         self.in_the_way = error.errno in (errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
         known = _ADVICE.get(error.errno or 0, f"{error.strerror or error}. Put that right")
         super().__init__(f"{str(path)!r} could not be written. {known}, then run this again.")
+
+
+def unwritable(path: Path) -> OSError | None:
+    """Why nothing can be written to a file or into a folder, found by trying; None if it can be."""
+    try:
+        if path.is_dir():
+            with tempfile.TemporaryFile(dir=path) as file:
+                file.write(b"x" * 4096)
+        else:
+            os.close(os.open(path, os.O_WRONLY | os.O_APPEND | FILE))
+    except OSError as error:
+        return error
+    return None
+
+
+def writable(path: Path, error: OSError) -> str:
+    """What puts that right: a command, or a step."""
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"chmod u+{'rwx' if path.is_dir() else 'rw'} {shlex.quote(str(path))}"
+    step = _ADVICE.get(error.errno or 0, "").partition(". ")[2] or "Look at the disk"
+    return f"{step[0].lower()}{step[1:]}"
 
 
 def open_file(path: Path, within: Path | None = None, flags: int = os.O_RDONLY) -> int:

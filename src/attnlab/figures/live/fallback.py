@@ -17,6 +17,7 @@ import numpy as np
 from attnlab.figures import palette
 from attnlab.figures.live.ramp import shade
 
+MOVES = "It moves where its cell is run."  # said where no kernel may be
 _CELL = "padding:3px 6px;text-align:center"
 _LINE = "padding:2px 8px;text-align:right"
 _NAME = "padding:2px 8px;text-align:left;font-weight:normal"
@@ -44,7 +45,7 @@ def framed(content: str, said: str, mark: str) -> str:
         f'style="margin:0;max-width:100%;overflow-x:auto">'
         f"<style>{palette.style(f'.{mark}')}</style>"
         f'<form method="dialog" style="margin:0">{content}</form>'
-        "<figcaption>In JupyterLab, run this cell to change the figure.</figcaption></figure>"
+        f"<figcaption>{MOVES}</figcaption></figure>"
     )
 
 
