@@ -227,6 +227,27 @@ def test_an_answer_to_an_exercise_that_is_gone_is_kept_as_text(course: Course) -
     assert "hard_lookup" not in map(label, now)
 
 
+def test_what_is_written_in_an_open_cell_is_the_answer_once_it_is_asked_for(tmp_path: Path) -> None:
+    course = make_home(tmp_path, SLUG)
+    path = course.released / SLUG / f"{SLUG}.ipynb"
+    asked = cells_of(path)
+    open_cells = [cell for cell in copy.deepcopy(asked) if label(cell) != "softmax-check"]
+    del find(open_cells, "softmax")["metadata"]["nbgrader"]
+    save(path, open_cells)
+    assert updated(course) == []
+    at = [label(cell) for cell in asked].index("softmax")
+    mine = cells_of(course.notebook(SLUG))
+    mine[at]["source"] = ANSWER
+    save(course.notebook(SLUG), mine)
+    save(path, asked)
+    updated(course)
+    now = cells_of(course.notebook(SLUG))
+    assert [label(cell) for cell in now] == [label(cell) for cell in asked]
+    assert source(find(now, "softmax")) == ANSWER
+    assert find(now, "softmax")["metadata"] == find(asked, "softmax")["metadata"]
+    assert updated(course) == []
+
+
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_lesson_can_be_upgraded_with_all_its_exercises_written(
     slug: str, tmp_path: Path

@@ -15,11 +15,11 @@
 # | | |
 # |---|---|
 # | **You will be able to** | derive the variance of q·k and say what it assumes; write softmax's Jacobian and show when it vanishes; measure with entropy how many keys share a reader's attention; say what no scale, $1/\sqrt{d_k}$ and $1/d_k$ each do to weights and to learning |
-# | **Minutes** | about 85 |
+# | **Minutes** | about 90 |
 # | **You need** | lessons 01 to 03: softmax, slope and gradient, Q Kᵀ; NumPy arrays |
 # | **Runs on** | CPU, in seconds; needs no network |
 # | **You may stop** | before *Does it learn?* |
-# | **Points** | 5, in four exercises |
+# | **Points** | 7, in five exercises |
 #
 # At our reference desk, think of a query as a form with $d_k$ lines. A key is the same form, filled in by
 # the book. A wider form has more lines to agree or disagree on. The lesson's sentence is ***the desk
@@ -587,21 +587,49 @@ figures.live.Saturation(d_k=64, reader=11)
 #
 # Here g, (M,), says how the error changes with each weight. The Jacobian turns g into slopes of the
 # scores, and the keys and the factor turn those into slopes of the query.
+
+# %% [markdown]
+# ### Exercise: `slope_in_query`
 #
-# Now write this slope, in one line, for one reader. It has no points. The cell below yours compares it with
-# nudging. Until it is right, the experiment runs with the course's own line.
+# difficulty ●●○ · 3–5 min · 2 points
+#
+# Write this slope, (d_k,), for one reader, from K, J, g and the factor c. The readers below learn by your line.
+# If sizes do not fit, raise `ValueError`. Leave what you are given as it is.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "hints-slope-in-query", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# <details><summary>Hint 1: the idea</summary>
+#
+# It is the product above. A product of matrices, `@`, raises `ValueError` by itself where sizes do not fit.
+#
+# <details><summary>Hint 2: the shapes</summary>
+#
+# J g is (M,), one slope for each score. Kᵀ is (d_k, M), and makes (d_k,) of it.
+#
+# </details>
+# </details>
 
 
-# %%
+# %% nbgrader={"grade": false, "grade_id": "slope_in_query", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def slope_in_query(K: np.ndarray, J: np.ndarray, g: np.ndarray, factor: float) -> np.ndarray:
-    """Slope of the error in one query, (d_k,), from K (M, d_k), J (M, M), g (M,) and the factor."""
-    raise NotImplementedError("not written yet")  # yours: return the product above
+    """Slope of the error in one query.
+
+    Args:
+        K: (M, d_k), keys.
+        J: (M, M), softmax's Jacobian at the weights.
+        g: (M,), slopes of the error in each weight.
+        factor: what scores were multiplied by.
+    Returns:
+        (d_k,), the slope of the error in each entry of the query.
+    Raises:
+        ValueError: the sizes do not fit.
+    """
+    ### BEGIN SOLUTION
+    return factor * K.T @ J @ g
+    ### END SOLUTION
 
 
-# %% nbgrader={"grade": false, "grade_id": "compare-slope", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from attnlab.lessons.scaling.slope import compared, trusted
-
-print(compared(slope_in_query))
+# %% nbgrader={"grade": true, "grade_id": "slope_in_query-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(slope_in_query)
 
 # %% [markdown]
 # The factor counts twice: here, and again when the moved query makes new scores. So a step of plain descent moves
@@ -629,7 +657,6 @@ def learn(
     adam: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weight of the wanted book and norm of J, at the start and after each step: (steps + 1, 60)."""
-    slope_of = trusted(slope_in_query)
     V = np.eye(20)  # one-hot pages
     target = V[wanted]  # (60, 20), the page that each reader has to find
     history, norms = [], []
@@ -641,7 +668,7 @@ def learn(
         history.append(a)
         norms.append(np.linalg.norm(J, axis=(1, 2)))
         g = 2 * (weights @ V - target) @ V.T if error == "squared" else -target / a[:, None]
-        slope = np.stack([slope_of(K, J[n], g[n], factor) for n in range(len(Q))])
+        slope = np.stack([slope_in_query(K, J[n], g[n], factor) for n in range(len(Q))])
         if adam:  # divide each slope by its usual size
             mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
             slope = mean / (1 - 0.9**t) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)

@@ -408,15 +408,9 @@ print("no mask:", len(changed_rows(old_out, new_out)), "rows")
 # difficulty ●●○ · 8–12 min · 2 points
 #
 # `fn` takes tokens (B, N, d) and returns one tensor (B, N, e). Return True, a Python bool, if any row of its result
-# depends on a *later* row of the same sentence, and False if none does. A row may read itself and earlier ones. A
-# sentence of one word has no future.
-#
-# You can rely on this: the same tokens give the same result. Where `fn` leaks, at least one number of an earlier row
-# moves by 1e-6 or more when you exchange later rows for fresh normal numbers. Where it does not leak, rounding changes
-# earlier rows by less than 1e-12.
-#
-# `fn` takes only tensors of x's shape and dtype, so you cannot cut the future off. It may round what it computes, and
-# then its slopes are 0, whether it leaks or not. Leave x as it is.
+# depends on a *later* row of the same sentence, and False if none does. Exchange later rows for fresh normal numbers:
+# a leak moves an earlier row by 1e-6 or more, rounding by less than 1e-12. `fn` takes only tensors of x's shape and
+# dtype, so you cannot cut the future off, and its slopes may be 0, as where it rounds. Leave x as it is.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-looks_ahead", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>

@@ -275,6 +275,9 @@ def why_not(backend, *args, **kwargs):
     return "ran"
 
 
+warnings.filterwarnings("ignore", "(?s).*Triggered internally")  # from here on, who asks is told
+
+
 def slip(*shape, dtype=torch.float32):
     """q, k and v of one shape."""
     return [torch.randn(3, *shape, device=device)[at].to(dtype) for at in range(3)]
@@ -294,44 +297,31 @@ for backend in (SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION):
 # %% [markdown]
 # Each line is a rule of a clerk. (On a CPU the last two mean: no such kernel for it.)
 #
-# To compare backends you need a function that asks for exactly one, and says *None* where it refuses. Three traps are
+# To compare backends you need a function that asks for exactly one, and says *None* where it refuses. Two traps are
 # in its way:
 #
 # - PyTorch's switches are **global**. If you turn one off and forget it, you have changed every later call in this
 #   process, in other threads too.
 # - A **fallback** is worse than a refusal: you would measure another kernel under this one's name.
-# - Shapes that do not fit are a mistake of the caller. They deserve `ValueError`, not None. But kernels may take them:
-#   the math path stretches a batch of 1. Given fewer values than keys, the CPU's flash kernel ignores the keys that are
-#   left over; given fewer keys, it reads on past the end of k.
 
 # %% [markdown]
 # ### Exercise: `run_backend`
 #
-# difficulty ●●○ · 8–10 min · 2 points
+# difficulty ●●○ · 4–6 min · 2 points
 #
 # q, k and v are (B, H, N, d), (B, H, M, d), (B, H, M, d). Run the call on the given backend and on no other. Return None
-# where that backend has no kernel for these inputs. Raise `ValueError` for shapes that no kernel could take: q, k and v differ
-# in B or H, q and k in width, or k and v in length. Afterwards the switches and the filters for warnings are as they
-# were, and nothing has gone to stderr.
+# where that backend has no kernel for these inputs. Afterwards the switches are as they were. You need not look at shapes.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-run_backend", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# Everything you need is in `why_not`: the context that allows one backend, the one that catches warnings, and the
-# exception. `sdpa_kernel` gives the switches back by itself, also when something raises.
+# Everything you need is in `why_not`: the context that allows one backend, and the exception. `sdpa_kernel` gives the
+# switches back by itself, also when something raises.
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# Compare before you call: the first two axes of all three, `shape[:2]`; the last axis of q and k; the last but one of k
-# and v.
+# Hand q, k and v over as they are, and return what the call returns, (B, H, N, d).
 #
-# <details><summary>Hint 3: an outline</summary>
-#
-# 1. If one of the three comparisons fails, raise `ValueError` with the shapes.
-# 2. Open both contexts; inside, `warnings.filterwarnings("ignore")`.
-# 3. Return the call's result; `except RuntimeError`, return None.
-#
-# </details>
 # </details>
 # </details>
 
@@ -349,19 +339,9 @@ def run_backend(
         causal: whether query i attends to keys 0 to i alone.
     Returns:
         (B, H, N, d), or None where this backend does not take these inputs.
-    Raises:
-        ValueError: shapes that do not fit.
     """
     ### BEGIN SOLUTION
-    import warnings
-
-    from torch.nn.attention import sdpa_kernel
-
-    same = q.shape[:2] == k.shape[:2] and k.shape[:2] == v.shape[:2]
-    if not same or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"q is {q.shape}, k is {k.shape} and v is {v.shape}")
-    with sdpa_kernel(backend), warnings.catch_warnings():
-        warnings.filterwarnings("ignore")
+    with sdpa_kernel([backend]):
         try:
             return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
         except RuntimeError:

@@ -78,18 +78,8 @@ def sequence_first_and_back(x, Wq, Wk, Wv, causal=False):
 # run_backend ---------------------------------------------------------------------------------
 
 
-def must_fit(q, k, v):
-    if q.shape[:2] != k.shape[:2] or k.shape[:2] != v.shape[:2]:
-        raise ValueError(f"batch and heads differ: {q.shape}, {k.shape}, {v.shape}")
-    if q.shape[3] != k.shape[3]:
-        raise ValueError(f"q is {q.shape} and k is {k.shape}")
-    if k.shape[2] != v.shape[2]:
-        raise ValueError(f"k is {k.shape} and v is {v.shape}")
-
-
 @right("run_backend")
 def context_and_except(q, k, v, backend, causal=False):
-    must_fit(q, k, v)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -101,20 +91,14 @@ def context_and_except(q, k, v, backend, causal=False):
 
 @right("run_backend")
 def a_list_of_one(q, k, v, backend, causal=False):
-    b, h, _, d = q.shape
-    if k.shape[0] != b or k.shape[1] != h or k.shape[3] != d or k.shape[:3] != v.shape[:3]:
-        raise ValueError("shapes do not fit")
     out = None
-    with sdpa_kernel([backend]), warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        with contextlib.suppress(RuntimeError):
-            out = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    with sdpa_kernel([backend]), contextlib.suppress(RuntimeError):
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     return out
 
 
 @right("run_backend")
 def switches_by_hand(q, k, v, backend, causal=False):
-    must_fit(q, k, v)
     on = torch.backends.cuda
     before = (
         on.flash_sdp_enabled(),
@@ -127,9 +111,7 @@ def switches_by_hand(q, k, v, backend, causal=False):
         on.enable_mem_efficient_sdp(backend == SDPBackend.EFFICIENT_ATTENTION)
         on.enable_math_sdp(backend == SDPBackend.MATH)
         on.enable_cudnn_sdp(backend == SDPBackend.CUDNN_ATTENTION)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     except RuntimeError:
         return None
     finally:
@@ -141,29 +123,19 @@ def switches_by_hand(q, k, v, backend, causal=False):
 
 @right("run_backend")
 def stderr_to_nowhere(q, k, v, backend, causal=False):
-    must_fit(q, k, v)
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(RuntimeError):
         with sdpa_kernel(backend):
             return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
-
-
-def no_checks(q, k, v, backend, causal):
-    with warnings.catch_warnings(), sdpa_kernel(backend), contextlib.suppress(RuntimeError):
-        warnings.simplefilter("ignore")
-        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
 def careful(call):
     """Right but for the call itself."""
 
     def run_backend(q, k, v, backend, causal=False):
-        must_fit(q, k, v)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return call(q, k, v, backend, causal)
-            except RuntimeError:
-                return None
+        try:
+            return call(q, k, v, backend, causal)
+        except RuntimeError:
+            return None
 
     return run_backend
 
@@ -185,21 +157,21 @@ wrong("run_backend", "falls-back", "or math")(
 
 @wrong("run_backend", "falls-back")
 def any_other_then(q, k, v, backend, causal=False):
-    if q.shape[:2] != k.shape[:2] or k.shape[:3] != v.shape[:3] or q.shape[-1] != k.shape[-1]:
-        raise ValueError("shapes do not fit")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return under(backend, q, k, v, causal)
-        except RuntimeError:
-            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    try:
+        return under(backend, q, k, v, causal)
+    except RuntimeError:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
-@wrong("run_backend", "not-raised")
-def forgets_v(q, k, v, backend, causal=False):
-    if q.shape[:2] != k.shape[:2] or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
-        raise ValueError("shapes do not fit")
-    return no_checks(q, k, v, backend, causal)
+@wrong("run_backend", "switches-left")
+def one_switch_turned_on(q, k, v, backend, causal=False):
+    on = torch.backends.cuda
+    on.enable_flash_sdp(backend == SDPBackend.FLASH_ATTENTION)
+    on.enable_mem_efficient_sdp(backend == SDPBackend.EFFICIENT_ATTENTION)
+    on.enable_math_sdp(backend == SDPBackend.MATH)
+    on.enable_cudnn_sdp(backend == SDPBackend.CUDNN_ATTENTION)
+    with contextlib.suppress(RuntimeError):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
 # is_fair -------------------------------------------------------------------------------------

@@ -309,4 +309,74 @@ def array_without_axes(Q, K):
     return np.asarray(Q.shape[-1], dtype=float) ** -0.5
 
 
-# mistakes in loops ---------------------------------------------------------------------------
+# slope_in_query ------------------------------------------------------------------------------
+
+
+@wrong("slope_in_query", "factor-missing")
+def without_the_factor(K, J, g, factor):
+    return K.T @ (J @ g)
+
+
+@wrong("slope_in_query", "factor-not-once")
+def divides_by_the_factor(K, J, g, factor):
+    return K.T @ J @ g / factor
+
+
+@wrong("slope_in_query", "jacobian-missing")
+def straight_through(K, J, g, factor):
+    if J.shape != (len(K), len(g)):
+        raise ValueError("sizes do not fit")
+    return factor * (g @ K)
+
+
+@wrong("slope_in_query", "slope-of-scores")
+def of_each_book(K, J, g, factor):
+    return factor * np.einsum("mj,j->m", J, g)
+
+
+@wrong("slope_in_query", "keys-not-transposed")
+def rows_are_not_columns(K, J, g, factor):
+    return factor * (K @ (J @ g))
+
+
+@wrong("slope_in_query", "not-added-up")
+def stars(K, J, g, factor):
+    return factor * (K.T * (J @ g))
+
+
+@wrong("slope_in_query", "not-raised")
+def as_many_books_as_there_are(K, J, g, factor):
+    slope = np.zeros(K.shape[1])
+    for key, row in zip(K, J, strict=False):
+        slope += factor * key * sum(a * b for a, b in zip(row, g, strict=False))
+    return slope
+
+
+@right("slope_in_query")
+def as_the_formula(K, J, g, factor):
+    return factor * K.T @ J @ g
+
+
+@right("slope_in_query")
+def from_the_left(K, J, g, factor):
+    return g @ J @ K * factor  # J is symmetric
+
+
+@right("slope_in_query")
+def all_in_one_einsum(K, J, g, factor):
+    return factor * np.einsum("mk,mj,j->k", K, J, g)
+
+
+@right("slope_in_query")
+def book_by_book(K, J, g, factor):
+    slope = np.zeros(K.shape[1])
+    for key, row in zip(K, J, strict=True):
+        slope = slope + factor * key * sum(a * b for a, b in zip(row, g, strict=True))
+    return slope
+
+
+@right("slope_in_query")
+def in_three_steps(K, J, g, factor):
+    of_scores = np.dot(J, np.asarray(g))
+    of_products = factor * of_scores
+    return (K * of_products[:, None]).sum(axis=0)

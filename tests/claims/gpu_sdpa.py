@@ -173,23 +173,6 @@ def a_switch_reaches_other_threads_and_comes_back() -> None:
         on.enable_flash_sdp(True)
 
 
-@lesson.says(
-    "But kernels may take them: the math path stretches a batch of 1.",
-    "Given fewer values than keys, the CPU's flash kernel ignores the keys that are left over; given "
-    "fewer keys, it reads on past the end of k.",
-)
-def shapes_that_do_not_fit_are_taken(seed: int) -> None:
-    q, k, v = drawn(seed, 1, 1, 10, 8)
-    fewer_values = only(FLASH, q, k, v[:, :, :7])
-    assert off(fewer_values, exactly(q, k[:, :, :7], v[:, :, :7])) < 1e-5
-    past_the_end = only(FLASH, q, k[:, :, :7], v)  # rows 7 to 9 of k lie behind it in memory
-    assert off(past_the_end, exactly(q, k, v)) < 1e-5
-    assert off(past_the_end, exactly(q, k[:, :, :7], v[:, :, :7])) > 0.01
-    several = k.expand(3, -1, -1, -1).contiguous()
-    assert only(MATH, q, several, several).shape == several.shape
-    assert here.why_not(FLASH, q, several, several) != "ran"
-
-
 # What error is fair ---------------------------------------------------------------------------
 
 

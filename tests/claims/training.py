@@ -454,24 +454,6 @@ def the_carrier_differs_from_seed_to_seed() -> None:
 # --- writing
 
 
-@lesson.says(
-    "3 / 10⁻³⁰⁸ is too large for float64 and becomes ∞, and ∞ − ∞ is NaN. No NaN may come out."
-)
-def logits_divided_before_the_largest_is_taken_away_give_nan(seed: int) -> None:
-    torch.manual_seed(seed)
-    assert (torch.tensor(3.0).double() / 1e-308).isinf()
-    for temperature in (1e-308, 5e-324):
-        logits = 3 + torch.rand(4, 9, dtype=torch.float64)
-        assert (logits / temperature).softmax(-1).isnan().any()
-        found = here.next_token_probabilities(logits, temperature)
-        assert torch.equal(found, here.next_token_probabilities(logits, 0))
-    logits = torch.randn(4, 9)
-    for temperature in (1e-6, 0.3, 1.0, 50.0):
-        exact = (logits.double() / temperature).softmax(-1)
-        found = here.next_token_probabilities(logits, temperature).double()
-        assert torch.allclose(found, exact, atol=1e-4)
-
-
 @lesson.says("(What `torch.inference_mode()` makes cannot be trained on.)")
 def tokens_made_in_inference_mode_cannot_be_trained_on() -> None:
     prompt, model = here.IDS[:2, :5], here.Reader(33, 8, 33, length=8, layers=1, causal=True)

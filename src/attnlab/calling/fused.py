@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -95,29 +92,6 @@ def _leaves_switches(
         return switches() == before
 
 
-def _leaves_filters(run_backend: Callable[..., Any], *args: Any) -> bool:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".")  # as nobody else would write it
-        before = [*warnings.filters]
-        with contextlib.suppress(Exception):
-            run_backend(*args)
-        return warnings.filters == before
-
-
-def _is_silent(run_backend: Callable[..., Any], *args: Any) -> bool:
-    written = io.StringIO()
-
-    def show(message: Any, *rest: Any, **named: Any) -> None:
-        sys.stderr.write(str(message))
-
-    with contextlib.redirect_stderr(written), warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = show  # as a script would, whoever collects warnings around here
-        with contextlib.suppress(Exception):
-            run_backend(*args)
-    return not written.getvalue()
-
-
 def _with_call_marked(function: Callable[..., Any], mark: float, *args: Any) -> Any:
     """What comes of it where what PyTorch's call gives is multiplied."""
     with _MarkedCall(mark):
@@ -130,8 +104,6 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "what comes back for views": _what_comes_back_for_views,
         "does that kernel run": _with_kernel_marked,
         "are the switches left alone": _leaves_switches,
-        "are the filters left alone": _leaves_filters,
-        "is stderr empty": _is_silent,
         "is PyTorch's call made": _with_call_marked,
     }
 )

@@ -7,7 +7,7 @@ release to come. What is mine and not base is the learner's. Labelled cells are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from attnlab.ipynb.read import Cell
@@ -37,7 +37,10 @@ def upgraded(
     Answers stay in their cells, other cells of a learner's after the cell that they followed. The
     order is the new release's, unless the learner has moved cells about: then it is theirs. An
     answer to an exercise of `base` that `new` has not, or to one of `removed`, is kept as text.
+    What stands in an open cell that `new` asks for is an answer.
     """
+    asked_now = {cell.id: cell for cell in new if cell.id and cell.is_solution}
+    base, mine = ([_asked_for(cell, asked_now) for cell in cells] for cells in (base, mine))
     new = [_lent(cell, cell) for cell in new]
     prose = _prose(new)
     base = [_lent(cell, _alike(cell, prose, set()) or cell) for cell in base]
@@ -57,6 +60,14 @@ def upgraded(
     had = {cell.exercise for cell in base} - {cell.exercise for cell in new} - {""}
     asked = [_open(cell) if cell.grade_id in kept else cell for cell in new]
     return [_returned(cell) for cell in rebuild(mine, asked, missing, had | {*removed}).cells]
+
+
+def _asked_for(cell: Cell, asked: Mapping[str, Cell]) -> Cell:
+    """A cell that was open to write in, with the label of the exercise that it is now."""
+    original = None if cell.grade_id else asked.get(cell.id)
+    if original is None or original.kind != cell.kind:
+        return cell
+    return labelled(cell, original.nbgrader)
 
 
 def _lent(cell: Cell, original: Cell) -> Cell:

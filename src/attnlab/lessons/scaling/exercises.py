@@ -1,8 +1,8 @@
-"""Lesson 04's exercises: how scores spread, softmax's Jacobian, entropy, and the factor 1/√d_k."""
+"""Lesson 04's exercises: how scores spread, softmax's Jacobian, entropy, 1/√d_k, and a slope."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -304,4 +304,76 @@ BEST_SCALE = Exercise(
     },
 )
 
-EXERCISES = (SCORE_STD, JACOBIAN, ENTROPY, BEST_SCALE)
+
+# slope_in_query -----------------------------------------------------------------------------------
+
+
+def _any_jacobian(rng: Generator, sizes: Mapping[str, Any]) -> np.ndarray:
+    return _jacobian(softmax(rng.normal(size=sizes["m"])))
+
+
+def _any_factor(rng: Generator, sizes: Mapping[str, Any]) -> float:
+    return float(rng.choice([rng.uniform(0.2, 0.7), rng.uniform(1.5, 3.0)]))
+
+
+def _slope_cases(rng: Generator) -> Iterator[Case]:
+    m, k = sizes(rng, 2, 3)
+    K, g, factor = rng.normal(size=(m, k)), rng.normal(size=m), _any_factor(rng, {})
+    yield Case("values", (K, np.zeros((m, m)), g, factor), note="p is one-hot, and J is all 0")
+    for rows, columns in ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1)):
+        J = _any_jacobian(rng, {"m": m + 1})[: m + rows, : m + columns]
+        note = f"J is {J.shape}, K {K.shape} and g {g.shape}"
+        kind = f"J misfits by {rows} and {columns}"
+        yield Case("refuses", (K, J, g, factor), raises="ValueError", note=note, kind=kind)
+
+
+def _slope(K: Arrays, J: Arrays, g: Arrays, factor: float) -> np.ndarray:
+    """Autograd through what the error is near a query, all but a constant."""
+    q = torch.zeros(K.shape[1], dtype=torch.float64, requires_grad=True)
+    weights = tensor(J) @ (factor * (tensor(K) @ q))
+    return torch.autograd.grad(tensor(g) @ weights, q)[0].numpy()
+
+
+SLOPE = Exercise(
+    name="slope_in_query",
+    signature="(K, J, g, factor) -> (d_k,)",
+    axes=("m k", "m m", "m", "factor"),
+    read="Does it learn?",
+    returns=(Slot("slope", "ndarray", "d_k"),),
+    claims=promises(
+        "equals the slope of the error in the query", 1.5, refuses=0.25, unchanged=0.25
+    ),
+    drawn={"J": _any_jacobian, "factor": _any_factor},
+    cases=_slope_cases,
+    oracle=_slope,
+    mistakes={
+        "factor-missing": lambda K, J, g, factor: _slope(K, J, g, 1.0),
+        "factor-not-once": (
+            lambda K, J, g, factor: _slope(K, J, g, factor**2),
+            lambda K, J, g, factor: _slope(K, J, g, 1 / factor),
+        ),
+        "scaled-again": (
+            lambda K, J, g, factor: _slope(K, J, g, factor) / K.shape[1] ** 0.5,
+            lambda K, J, g, factor: _slope(K, J, g, factor) / K.shape[1],
+        ),
+        "jacobian-missing": lambda K, J, g, factor: _slope(K, np.eye(len(K)), g, factor),
+        "slope-of-scores": lambda K, J, g, factor: factor * J @ g,
+        "keys-not-transposed": lambda K, J, g, factor: factor * K @ J @ g,
+        "error-left-out": (
+            lambda K, J, g, factor: factor * K.T @ J,
+            lambda K, J, g, factor: factor * (K.T @ J).sum(1),
+        ),
+        "not-added-up": (
+            lambda K, J, g, factor: factor * (K.T @ J) * g,
+            lambda K, J, g, factor: factor * K.T * (J @ g),
+            lambda K, J, g, factor: factor * K * (J @ g)[:, None],
+        ),
+        "added-up-too-far": (
+            lambda K, J, g, factor: _slope(K, J, g, factor).sum(),
+            lambda K, J, g, factor: _slope(K, J, g, factor).sum(keepdims=True),
+        ),
+        "sign-flipped": lambda K, J, g, factor: -_slope(K, J, g, factor),
+    },
+)
+
+EXERCISES = (SCORE_STD, JACOBIAN, ENTROPY, BEST_SCALE, SLOPE)

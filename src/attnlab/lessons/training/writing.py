@@ -61,7 +61,7 @@ def _shown(logits: Tensor) -> Tensor:
     return logits.masked_fill(logits == -torch.inf, 0.0)
 
 
-LEAST = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12)
+LEAST = (0.5, 0.1, 0.01)  # what a temperature of a thousandth tells from it
 
 
 def _hidden(rng: Generator, logits: Tensor) -> Tensor:
@@ -94,19 +94,14 @@ def _temperature_cases(rng: Generator) -> Iterator[Case]:
         for temperature in (1.0, mild[0]):
             note = f"logits are in the thousands, and temperature is {temperature:.3g}"
             yield Case("cold", (torch.from_numpy(rows), temperature), note=note)
-    for power in (-2, -3, -4, -7, -14, -300):
-        temperature = float(rng.uniform(3, 6)) * 10.0**power
+    for power in (-2, -3):
+        temperature = float(rng.uniform(1, 2)) * 10.0**power
         note = f"temperature is {temperature:.3g}, and logits are as near to each other"
         yield Case("cold", (close(temperature), temperature), note=note)
-    for temperature in (1e-300, 1e-308, 5e-324):
-        note = f"temperature is {temperature:.3g}"
-        yield Case("cold", (normal(rng, b, n, v), temperature), note=note)
-        yield Case("cold", (_hidden(rng, close(1.0)), temperature), note=f"{note}, some are -inf")
-        equal = torch.from_numpy(tied_rows(rng, v))
-        yield Case("cold", (equal, temperature), note=f"{note}, and some are equally large")
-    for logits in (close(1e-6), close(1.0)):
-        how: dict[str, Any] = {"note": "float32, at 1e-06", "tolerance": FLOAT32_TOLERANCE}
-        yield Case("cold", (logits.float(), 1e-6), **how)
+    for logits, temperature in ((close(1e-3), 1e-3), (torch.from_numpy(far_rows(rng, v)), 1.0)):
+        note = f"float32, at {temperature:g}"
+        how: dict[str, Any] = {"note": note, "tolerance": FLOAT32_TOLERANCE}
+        yield Case("cold", (logits.float(), temperature), **how)
 
     ties = torch.from_numpy(tied_rows(rng, v))
     for zero, logits, more in (
@@ -134,7 +129,7 @@ NEXT_TOKEN_PROBABILITIES = Exercise(
         0.25,
         Claim(
             "cold",
-            "stays right near temperature 0, at logits in the thousands and in float32",
+            "stays right from temperature 1e-3 on, at logits in the thousands and in float32",
             0.25,
             also=("precision",),
         ),
@@ -155,21 +150,12 @@ NEXT_TOKEN_PROBABILITIES = Exercise(
             "temperature-multiplied": "_softmax(z, t) -> (z * t).softmax(-1)",
             "temperature-after-softmax": "_softmax(z, t) -> z.softmax(-1) / t",
             "divided-twice": "_softmax(z, t) -> _softmax(_below(z) / t, t)",
-            "divided-before-subtracting": "_softmax(z, t) -> (z / t).softmax(-1)",
             "unstable-softmax": "_softmax(z, t) -> F.normalize((z / t).exp(), 1, -1, 0)",
-            "nan-hidden": (
-                "_softmax(z, t) -> torch.where("
-                "(out := (z / t).softmax(-1)).isnan(), _likeliest(z), out)"
-            ),
-            "one-maximum-for-all-rows": "_softmax(z, t) -> ((z - z.max()) / t).softmax(-1)",
             "temperature-bounded": (
                 *(f"(z, t) -> (z, max(t, {least}))" for least in LEAST),
                 *(f"(z, t) -> (z, min(t, {most}))" for most in (1.0, 2.0, 5.0, 10.0)),
-                *(f"(z, t) -> (z, t + {more})" for more in (1e-8, 1e-9, 1e-10, 1e-12)),
             ),
-            "cold-is-greedy": tuple(
-                f"not t -> t < {least}" for least in (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
-            ),
+            "cold-is-greedy": tuple(f"not t -> t < {least}" for least in (1.0, *LEAST)),
             "drawn-at-zero": "_likeliest(z) -> z.softmax(-1)",
             "divided-by-zero": (
                 "_likeliest(z) -> (z / 0.0).softmax(-1)",
