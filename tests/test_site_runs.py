@@ -337,7 +337,11 @@ def test_what_is_written_is_kept_until_it_is_cleared(chromium: Browser, server: 
         page, other = Running(context, server, of(FIRST)), Running(context, server, of(FIRST))
         page.write("softmax", "mine = 1")
         expect(other.cell("softmax")).to_contain_text("in another tab")
+        page.cell("softmax-check").get_by_role("button", name="New cell").click()
+        own = page.page.get_by_role("textbox", name="Your own cell")
+        own.fill("check.inputs")
         page.reload()
+        expect(own).to_have_value("check.inputs")
         expect(page.code("softmax")).to_have_value("mine = 1")
         page.cell("softmax").get_by_role("button", name="As handed out").click()
         expect(page.code("softmax")).to_have_value(re.compile("def softmax"))
@@ -345,7 +349,8 @@ def test_what_is_written_is_kept_until_it_is_cleared(chromium: Browser, server: 
         expect(page.code("softmax")).to_have_value("mine = 1")
         page.page.evaluate(
             """() => {
-                const [name] = Object.keys(localStorage).filter((each) => /^attnlab/.test(each));
+                const isMine = (name) => localStorage.getItem(name).includes("mine = 1");
+                const [name] = Object.keys(localStorage).filter(isMine);
                 const older = JSON.stringify({ source: "older = 1", from: "another" });
                 localStorage.setItem(name, older);
                 localStorage.setItem(`${name}gone`, older);

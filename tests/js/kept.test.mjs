@@ -57,8 +57,16 @@ test("a notebook to take home has what was written, and all else as it was hande
     ],
     nbformat: 4,
   };
-  const made = JSON.parse(notebook(handedOut, { a: "x = 1\ny = 2\n", gone: "z" }));
+  const written = [
+    { id: "a", source: "x = 1\ny = 2\n", after: "" },
+    { id: "own-1", source: "x", after: "a" },
+    { id: "gone", source: "z", after: "" },
+  ];
+  const made = JSON.parse(notebook(handedOut, written));
   assert.deepEqual(made.cells[0], { ...handedOut.cells[0], source: ["x = 1\n", "y = 2\n"] });
-  assert.deepEqual(made.cells[1], handedOut.cells[1]);
+  const own = { cell_type: "code", execution_count: null, id: "own-1", metadata: {}, outputs: [], source: ["x"] };
+  assert.deepEqual(made.cells[1], own);
+  assert.deepEqual(made.cells[2], handedOut.cells[1]);
+  assert.equal(made.cells.length, 3);
   assert.equal(made.nbformat, 4);
 });

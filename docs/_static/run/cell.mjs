@@ -22,15 +22,13 @@ export class Cell {
   #state = "";
   #mine = ""; // what was written before it was put back
 
-  /** node: the page's cell. does: {run(), above(), stop(), changed(), editor()} */
-  constructor(node, { id, name, number }, does) {
-    Object.assign(this, { node, id, name, number, does });
+  /** node: the page's cell. after: id of the cell that one of a visitor's own stands below. */
+  constructor(node, { id, title, after = "" }, does) {
+    Object.assign(this, { node, id, title, after, does });
     node.classList.add("run-cell");
     const pre = node.querySelector("pre");
     const input = pre.closest(".cell > *");
     this.handedOut = pre.textContent.replace(/\n$/, "");
-    const title = `Cell ${number}: ${name}`;
-    this.title = title;
     const code = element("div", { class: "run-code" });
     const field = element("textarea", {
       class: "run-plain", "aria-label": `${title}, Python code`, "aria-describedby": "run-keys", spellcheck: "false",
@@ -48,12 +46,13 @@ export class Cell {
     this.#run.addEventListener("click", () => (this.#state === "running" ? does.stop() : does.run(this)));
     this.#back.addEventListener("click", () => this.#swap());
     const tools = element("div", { class: "run-tools" }, this.#run);
-    if (number > 1) {
-      const above = element("button", { type: "button", class: "run-less" }, "Run all above");
-      above.setAttribute("aria-label", `Run all above ${title}`);
-      above.addEventListener("click", () => does.above(this));
-      tools.append(above);
-    }
+    const less = (text, act) => {
+      const button = element("button", { type: "button", class: "run-less", "aria-label": `${text}, ${title}` }, text);
+      button.addEventListener("click", () => act(this));
+      tools.append(button);
+    };
+    if (does.above) less("Run all above", does.above);
+    if (/^check\(/m.test(this.handedOut)) less("New cell", does.add);
     tools.append(this.#back, this.#said);
     input.replaceChildren(code, tools, this.#note);
     this.#output = node.querySelector(".cell_output") ?? element("div", { class: "cell_output docutils container" });
@@ -66,6 +65,8 @@ export class Cell {
     this.#field.value = text;
     this.#fit();
   }
+
+  focus() { this.#field.textarea.focus(); }
 
   get isWritten() { return this.source !== this.handedOut; }
 

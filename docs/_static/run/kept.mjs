@@ -42,9 +42,19 @@ function read(text) {
   }
 }
 
-/** The lesson's notebook with what was written in its cells; written: {id of a cell: its source}. */
+/**
+ * The lesson's notebook with what was written: {id, source} for its own cells, and for a visitor's {id, source, after},
+ * `after` the cell that it stands below.
+ */
 export function notebook(handedOut, written) {
-  const cells = handedOut.cells.map((cell) => (cell.id in written ? { ...cell, source: lines(written[cell.id]) } : cell));
+  const mine = new Map(written.map((each) => [each.id, each]));
+  const own = (id) => written.filter(({ after }) => after === id).map((each) => (
+    { cell_type: "code", execution_count: null, id: each.id, metadata: {}, outputs: [], source: lines(each.source) }
+  ));
+  const cells = handedOut.cells.flatMap((cell) => {
+    const mended = mine.has(cell.id) ? { ...cell, source: lines(mine.get(cell.id).source) } : cell;
+    return [mended, ...own(cell.id)];
+  });
   return `${JSON.stringify({ ...handedOut, cells }, null, 1)}\n`;
 }
 

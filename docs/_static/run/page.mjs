@@ -30,10 +30,22 @@ const editors = () => (editor ??= import("./editor.mjs").catch((why) => { editor
 // Cells ------------------------------------------------------------------------------------------
 
 const nodes = [...document.querySelectorAll("div.cell")].filter((node) => node.querySelector("pre"));
-const cells = about.cells.map((each, at) => new Cell(nodes[at], { ...each, number: at + 1 }, {
-  run, above, stop, changed, editor: editors,
-}));
+const does = { run, stop, changed, editor: editors, add: (cell) => added(cell).focus() };
+const cells = about.cells.map(({ id, name }, at) => (
+  new Cell(nodes[at], { id, title: `Cell ${at + 1}: ${name}` }, at ? { ...does, above } : does)
+));
 const byId = new Map(cells.map((cell) => [cell.id, cell]));
+
+/** A cell of a visitor's own below one of the lesson's. */
+function added(below, id = `own-${Math.random().toString(36).slice(2, 10)}`) {
+  const input = element("div", { class: "cell_input docutils container" }, element("div", { class: "highlight" }, element("pre")));
+  const node = element("div", { class: "cell docutils container" }, input);
+  below.node.after(node);
+  const cell = new Cell(node, { id, title: `Your own cell, below ${below.title}`, after: below.id }, { ...does, above });
+  cells.splice(cells.indexOf(below) + 1, 0, cell);
+  byId.set(id, cell);
+  return cell;
+}
 
 /** Run a cell when its turn comes; whether it went well. */
 function run(cell) {
@@ -82,7 +94,7 @@ async function begin(cell) {
   const sources = new Map(ran);
   ran.clear();
   for (const each of again) {
-    cell.say(`Running the cells above again: ${each.number} …`);
+    cell.say(`Running the cells above again. ${each.title} …`);
     await execute(each.id, sources.get(each.id));
   }
 }
@@ -166,7 +178,8 @@ const status = element("span", { role: "status" });
 
 function changed(cell) {
   if (!cell.isWritten) return store.drop(cell.id);
-  if (!store.set(cell.id, { source: cell.source, from: mark(cell.handedOut) })) keptNothing();
+  const { source, handedOut, after } = cell;
+  if (!store.set(cell.id, { source, from: mark(handedOut), after })) keptNothing();
 }
 
 function keptNothing() {
@@ -179,7 +192,8 @@ function restore() {
   const gone = [];
   for (const name of store.names()) {
     const record = store.get(name);
-    const cell = byId.get(name);
+    const below = byId.get(record?.after);
+    const cell = byId.get(name) ?? (below && added(below, name));
     if (record === undefined) spoilt.push(name);
     else if (record.chosen) chosen.set(name.replace(/^quiz /, ""), record.chosen);
     else if (!cell) gone.push(record.source);
@@ -215,7 +229,7 @@ async function takeHome() {
     status.textContent = why.message;
     return;
   }
-  const written = Object.fromEntries(cells.filter((cell) => cell.isWritten).map((cell) => [cell.id, cell.source]));
+  const written = cells.filter((cell) => cell.isWritten);
   const blob = new Blob([notebook(handedOut, written)], { type: "application/x-ipynb+json" });
   const link = element("a", { href: URL.createObjectURL(blob), download: `${about.lesson}.ipynb` });
   link.click();
@@ -229,7 +243,12 @@ function clear() {
   chosen.clear();
   ran.clear();
   python.end("asked");
-  for (const cell of cells) cell.reset();
+  for (const cell of [...cells]) {
+    cell.reset();
+    if (!cell.after) continue;
+    cell.node.remove();
+    cells.splice(cells.indexOf(cell), 1);
+  }
   status.textContent = "What you wrote is deleted.";
 }
 
