@@ -1066,7 +1066,7 @@ def test_a_read_only_folder_is_named(folder: Path, name: str) -> None:
     place.mkdir()
     said, _ = on_a_small_disk(folder, place, "2m", f"mount -o remount,ro '{place}'")
     assert f"class/{name}/" in said
-    assert "read-only file system. Make it writable" in said
+    assert "read-only disk. Work on a disk that can be written" in said
 
 
 @pytest.mark.sqlite

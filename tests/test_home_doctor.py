@@ -134,7 +134,7 @@ def test_lessons_that_are_gone(course: Course) -> None:
     ("number", "step"),
     [
         (errno.EACCES, "chmod u+rwx {}"),
-        (errno.EROFS, "copy the course to one that can be written"),
+        (errno.EROFS, "work on a disk that can be written"),
         (errno.ENOSPC, "free some space"),
     ],
     ids=errno.errorcode.get,
