@@ -245,8 +245,13 @@ def test_points_follow_and_those_of_another_contract_are_earlier_ones(noted: Cou
     assert said["11-cost", "KVCache"].passed
     for earlier in (said[NOW, "benchmark"], said["04-scaling", "score_std"]):
         assert (earlier.passed, earlier.score) == (False, 0.0)
-        assert tells(earlier.said, "right earlier")
+        assert tells(earlier.said, "earlier", "something else now")
     assert ("08-cross-attention", "CrossAttention") not in said
+    [gone] = [one for each in found for one in each.gone]
+    assert (gone.name, gone.said) == (
+        "CrossAttention",
+        "3 points earlier; the lesson does not ask for it now",
+    )
 
 
 def test_what_passes_now_counts(noted: Course, monkeypatch: pytest.MonkeyPatch) -> None:
