@@ -32,7 +32,7 @@ from autograder.gradebook.course import Course as Class
 from autograder.gradebook.gradebook import Gradebook
 from tests.course import ROOT, SLUGS, released_path, tells
 from tests.graded import grade, make_course
-from tests.home import cells_of, label, save, source, updated
+from tests.home import cells_of, find, label, own, save, source, updated
 from tests.test_home_copies import stopping_at
 
 EARLIER = Path(__file__).parent / "earlier" / "twelve_lessons.zip"
@@ -140,21 +140,101 @@ def test_an_update_that_is_killed_midway_goes_on(
     assert all(text in everything for text in written.values())
 
 
-def test_cells_beside_a_moved_answer_come_along(tmp_path: Path) -> None:
-    course = an_earlier_course(tmp_path)
-    path = course.notebook("11-cost")
+def with_own_cells(course: Course) -> list[str]:
+    """A cell of a learner's own behind each cell; what stands in them."""
+    found = []
+    for path in sorted(course.work.glob("*/*.ipynb")):
+        cells: list[dict[str, Any]] = []
+        for cell in cells_of(path):
+            found.append(f"own_{path.stem[:2]}_{len(found)} = 1")
+            cells += [cell, own(found[-1])]
+        save(path, cells)
+    return found
+
+
+def beside(course: Course, slug: str, name: str, *texts: str) -> None:
+    """Cells of a learner's own behind the one of this name."""
+    path = course.notebook(slug)
     cells = cells_of(path)
-    [at] = [at for at, cell in enumerate(cells) if label(cell) == "linear_attention"]
-    cells[at]["source"] = "def linear_attention(q, k, v):\n    return helped(q, k, v)"
-    helper: dict[str, Any] = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": []}
-    helper |= {"execution_count": None, "source": "def helped(q, k, v): ..."}
-    cells.insert(at + 1, helper)
+    at = [label(cell) for cell in cells].index(name)
+    cells[at + 1 : at + 1] = map(own, texts)
     save(path, cells)
+
+
+def behind(course: Course, slug: str, name: str, number: int) -> list[str]:
+    cells = cells_of(course.notebook(slug))
+    at = [label(cell) for cell in cells].index(name)
+    return [source(cell) for cell in cells[at + 1 : at + 1 + number]]
+
+
+@pytest.mark.parametrize("every", [0, 2, 1], ids=["nothing written", "half done", "done"])
+def test_own_cells_behind_every_cell_of_every_lesson_follow(every: int, tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    if every:
+        answered(course, every)
+    mine = with_own_cells(course)
+    moved = {
+        name: behind(course, "11-cost", name, 1)
+        for name in ("sliding_window_mask-check", "linear_attention", "linear_attention-check")
+    }
+    stays = {name: behind(course, "11-cost", name, 1) for name in ("KVCache-check", "summary")}
     released_today(course)
     updated(course)
-    now = [source(cell) for cell in cells_of(course.notebook("12-shortcuts"))]
-    assert "def helped(q, k, v): ..." in now
-    assert STUB in "".join(now)  # what was not written
+    whole(course)
+    code = [
+        source(cell)
+        for slug in SLUGS
+        for cell in cells_of(course.notebook(slug))
+        if cell["cell_type"] == "code" and source(cell).startswith("own_")
+    ]
+    assert sorted(code) == sorted(mine)
+    for name, texts in moved.items():
+        assert behind(course, "12-shortcuts", name, 1) == texts
+    for name, texts in stays.items():
+        assert behind(course, "11-cost", name, 1) == texts
+    assert updated(course) == []
+
+
+def test_what_calls_a_moved_answer_goes_with_it_or_is_text_and_its_helpers_are_copied(
+    tmp_path: Path,
+) -> None:
+    course = an_earlier_course(tmp_path)
+    answer = "def linear_attention(q, k, v):\n    return helped(q, k, v)"
+    cells = cells_of(course.notebook("11-cost"))
+    find(cells, "linear_attention")["source"] = answer
+    save(course.notebook("11-cost"), cells)
+    helper, tried, later = "def helped(*given): ...", "linear_attention(1, 2, 3)", "helped()"
+    beside(course, "11-cost", "merge_softmax-check", helper)
+    beside(course, "11-cost", "linear_attention-check", tried)
+    beside(course, "11-cost", "summary", f"{tried} # again", later)
+    released_today(course)
+    said = "\n".join(updated(course))
+    assert tells(said, "12-shortcuts", "11-cost", "linear_attention", "1 cell of your own")
+    assert behind(course, "12-shortcuts", "linear_attention-check", 1) == [tried]
+    assert helper in map(source, cells_of(course.notebook("12-shortcuts")))
+    assert behind(course, "11-cost", "merge_softmax-check", 1) == [helper]
+    kept, still = behind(course, "11-cost", "summary", 2)
+    assert kept.startswith("Your cell, which needs `linear_attention`")
+    assert still == later
+    assert STUB in "".join(map(source, cells_of(course.notebook("12-shortcuts"))))  # not written
+
+
+def test_there_and_back_and_there_again_loses_nothing(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    written = answered(course, 1)
+    mine = with_own_cells(course)
+    earlier = tmp_path / "earlier"
+    shutil.copytree(course.released, earlier)
+    for back in (False, True, False):
+        shutil.rmtree(course.released)
+        shutil.copytree(earlier if back else ROOT / "notebooks", course.released)
+        updated(course)
+        now = "".join(
+            source(cell) for path in course.work.glob("*/*.ipynb") for cell in cells_of(path)
+        )
+        assert [text for text in (*written.values(), *mine) if text not in now] == []
+    whole(course)
+    assert updated(course) == []
 
 
 def test_what_was_made_to_hand_in_follows(tmp_path: Path) -> None:
@@ -166,6 +246,34 @@ def test_what_was_made_to_hand_in_follows(tmp_path: Path) -> None:
     updated(course)
     assert course.handed_in(NOW).read_bytes() == zipped({f"{NOW}/{NOW}.ipynb": b"mine"})
     assert not made.exists()
+
+
+def test_files_beside_a_renamed_lesson_follow(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    files = {"data.csv": "1, 2", "pictures/a.svg": "<svg/>", f"{GPU}-Copy1.ipynb": "{}"}
+    homes = course.work, course.hand_ins
+    for home in homes:
+        for name, text in files.items():
+            (home / GPU / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / GPU / name).write_text(text)
+    released_today(course)
+    updated(course)
+    whole(course)
+    for home in homes:
+        assert not (home / GPU).exists()
+        assert {name: (home / NOW / name).read_text() for name in files} == files
+    assert updated(course) == []
+
+
+def test_a_file_whose_place_is_taken_is_left_and_told_of(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    for slug in (GPU, NOW):
+        (course.work / slug).mkdir(exist_ok=True)
+        (course.work / slug / "data.csv").write_text(slug)
+    released_today(course)
+    assert any(tells(line, f"work/{GPU}/data.csv", "left") for line in updated(course))
+    assert (course.work / GPU / "data.csv").read_text() == GPU
+    assert (course.work / NOW / "data.csv").read_text() == NOW
 
 
 def test_what_is_no_hand_in_of_ours_stays_where_it_is(tmp_path: Path) -> None:

@@ -132,6 +132,12 @@ def _follow(course: Course) -> Iterator[str]:
 
 def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
     """Rename what lies under a lesson's former name, and what was made to hand in."""
+    mine, known = course.work / lesson_path(former), course.copied / lesson_path(former)
+    if course.in_the_way(course.notebook(slug)) and _bytes(course, mine) == _bytes(course, known):
+        for path in (mine, known):  # an older course put it there, and nobody has touched it
+            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.parent.rmdir()
     moves, left = [], []
     for folder in (course.work, course.copied, course.hand_ins):
         for old, new in _renames(course, folder / former, former, slug):

@@ -58,7 +58,7 @@ def upgraded(
         ran: the notebook that `mine` is a part of, if it is not the whole.
     """
     new = [_lent(cell) for cell in new]
-    known = {cell.grade_id: cell for cell in new}
+    known = {cell.grade_id for cell in new}
     blocks: list[list[Cell]] = [[]]
     for cell in _recognised(mine, base, new):
         if cell.grade_id in known:
