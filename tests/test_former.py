@@ -18,6 +18,8 @@ import nbformat
 import pytest
 
 from attnlab import lessons
+from attnlab.home.page import Links, home
+from attnlab.home.report import report
 from attnlab.home.standing import standings
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import STUB, Cell
@@ -252,16 +254,16 @@ def test_files_beside_a_renamed_lesson_follow(tmp_path: Path) -> None:
     course = an_earlier_course(tmp_path)
     files = {"data.csv": "1, 2", "pictures/a.svg": "<svg/>", f"{GPU}-Copy1.ipynb": "{}"}
     homes = course.work, course.hand_ins
-    for home in homes:
+    for folder in homes:
         for name, text in files.items():
-            (home / GPU / name).parent.mkdir(parents=True, exist_ok=True)
-            (home / GPU / name).write_text(text)
+            (folder / GPU / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / GPU / name).write_text(text)
     released_today(course)
     updated(course)
     whole(course)
-    for home in homes:
-        assert not (home / GPU).exists()
-        assert {name: (home / NOW / name).read_text() for name in files} == files
+    for folder in homes:
+        assert not (folder / GPU).exists()
+        assert {name: (folder / NOW / name).read_text() for name in files} == files
     assert updated(course) == []
 
 
@@ -360,6 +362,32 @@ def test_points_follow_and_those_of_another_contract_are_earlier_ones(noted: Cou
         "CrossAttention",
         "3 points earlier; the lesson does not ask for it now",
     )
+
+
+def test_points_that_go_are_said_once_by_the_update_and_then_wherever_points_are(
+    tmp_path: Path,
+) -> None:
+    course = an_earlier_course(tmp_path)
+    asked = ("08-cross-attention", "CrossAttention", 3.0), ("04-scaling", "score_std", 0.5)
+    lines = [
+        {"v": 1, "when": "2026-11-23T10:00:00+00:00", "lesson": slug, "exercise": name}
+        | {"status": "PASS", "score": points, "points": points, "mistake": "", "why": ""}
+        for slug, name, points in (*asked, ("11-cost", "linear_attention", 2.0))
+    ]
+    course.progress.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    released_today(course)
+    said = [line for line in updated(course) if line.startswith("Points in ")]
+    gone = "3 points earlier; the lesson does not ask for it now"
+    changed = "0.5 points earlier; it asks for something else now"
+    assert said == [
+        f"Points in 04-scaling that do not count any more: `score_std`, {changed}.",
+        f"Points in 08-cross-attention that do not count any more: `CrossAttention`, {gone}.",
+    ]
+    assert updated(course) == []
+    for shown in ("\n".join(report(course)), home(course, Links())):
+        shown = shown.replace("<code>", "").replace("</code>", "")
+        assert f"CrossAttention: {gone}" in shown
+        assert f"score_std: {changed}" in shown
 
 
 def test_what_passes_now_counts(noted: Course, monkeypatch: pytest.MonkeyPatch) -> None:
