@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -15,17 +16,20 @@ from attnlab.ipynb.rebuild import squeezed
 from attnlab.ipynb.upgrade import counterparts, upgraded
 from attnlab.lessons import today
 from tests.course import released_path
-from tests.test_former import EARLIER
-
-EARLIER_SLUGS = sorted(
-    {name.split("/")[1] for name in ZipFile(EARLIER).namelist() if "ipynb" in name}
-)
+from tests.test_former import COURSES, EARLIER
 
 
-@cache
-def earlier(slug: str) -> list[Cell]:
-    with ZipFile(EARLIER) as archive:
-        return read(archive.read(f"notebooks/{slug}/{slug}.ipynb"))
+def earlier_lessons() -> dict[str, list[Cell]]:
+    found = {}
+    for course in COURSES:
+        with ZipFile(EARLIER / f"{course}.zip") as archive:
+            for path in archive.namelist():
+                if path.endswith(".ipynb"):
+                    found[f"{Path(path).stem}, {course}"] = read(archive.read(path))
+    return found
+
+
+LESSONS = earlier_lessons()
 
 
 @cache
@@ -40,8 +44,8 @@ def label(name: str, **note: object) -> dict[str, object]:
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_own_cells_stay_behind_their_neighbours_in_their_order(data: st.DataObject) -> None:
-    slug = data.draw(st.sampled_from(EARLIER_SLUGS))
-    base, new = earlier(slug), of_today(slug)
+    name = data.draw(st.sampled_from([*LESSONS]))
+    base, new = LESSONS[name], of_today(name.partition(",")[0])
     numbers = st.lists(st.integers(0, 2), min_size=len(base) + 1, max_size=len(base) + 1)
     now = counterparts(base, new)
     mine: list[Cell] = []
@@ -60,10 +64,10 @@ def test_own_cells_stay_behind_their_neighbours_in_their_order(data: st.DataObje
     assert [squeezed(cell) for cell in upgraded(mine, base, new)] == expected
 
 
-@pytest.mark.parametrize("slug", EARLIER_SLUGS)
-def test_what_is_still_there_is_known_again(slug: str) -> None:
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_is_still_there_is_known_again(name: str) -> None:
     """An exercise's cells by their names, and a section by its heading."""
-    base, new = earlier(slug), of_today(slug)
+    base, new = LESSONS[name], of_today(name.partition(",")[0])
     now = counterparts(base, new)
 
     def telling(cell: Cell) -> set[str]:
