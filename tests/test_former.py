@@ -1,6 +1,7 @@
 """A course with other lessons than before: what a learner and a class have of it follows.
 
-`tests/earlier/twelve_lessons.zip` is what learners were given when the course had twelve lessons.
+`tests/earlier/` holds what learners were given when the course had twelve lessons, and on the last
+day before a course knew its version.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import nbformat
 import pytest
 
 from attnlab import lessons
+from attnlab.home.page import Links, home
+from attnlab.home.report import report
 from attnlab.home.standing import standings
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import STUB, Cell
@@ -32,16 +35,18 @@ from autograder.gradebook.course import Course as Class
 from autograder.gradebook.gradebook import Gradebook
 from tests.course import ROOT, SLUGS, released_path, tells
 from tests.graded import grade, make_course
-from tests.home import cells_of, label, save, source, updated
+from tests.home import cells_of, find, label, own, save, source, updated
 from tests.test_home_copies import stopping_at
 
-EARLIER = Path(__file__).parent / "earlier" / "twelve_lessons.zip"
+EARLIER = Path(__file__).parent / "earlier"
+COURSES = ("twelve_lessons", "fourteen_lessons")
+every_course = pytest.mark.parametrize("name", COURSES)
 GPU, NOW = "12-gpu-sdpa", "13-gpu-sdpa"
 
 
-def an_earlier_course(folder: Path) -> Course:
-    """A course of twelve lessons, as it was handed out, with a learner's copies."""
-    with ZipFile(EARLIER) as archive:
+def an_earlier_course(folder: Path, name: str = COURSES[0]) -> Course:
+    """A course as it was handed out once, with a learner's copies."""
+    with ZipFile(EARLIER / f"{name}.zip") as archive:
         archive.extractall(folder)
     (folder / "jupyter").mkdir()
     (folder / "jupyter" / "lab_config.py").touch()
@@ -90,8 +95,9 @@ def test_names_of_old_mean_todays_lessons() -> None:
     assert today("99-nothing") == "99-nothing"
 
 
-def test_untouched_copies_become_todays(tmp_path: Path) -> None:
-    course = an_earlier_course(tmp_path)
+@every_course
+def test_untouched_copies_become_todays(name: str, tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path, name)
     released_today(course)
     updated(course)
     whole(course)
@@ -101,19 +107,22 @@ def test_untouched_copies_become_todays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("every", [2, 1], ids=["half done", "done"])
-def test_each_answer_stands_where_it_is_asked_for_today(every: int, tmp_path: Path) -> None:
-    course = an_earlier_course(tmp_path)
+@every_course
+def test_each_answer_stands_where_it_is_asked_for_today(
+    name: str, every: int, tmp_path: Path
+) -> None:
+    course = an_earlier_course(tmp_path, name)
     written = answered(course, every)
     released_today(course)
     said = "\n".join(updated(course))
     whole(course)
-    assert f"{GPU} is called {NOW} now" in said
+    assert (f"{GPU} is called {NOW} now" in said) == (name == "twelve_lessons")
     removed = set()
-    for (slug, name), text in written.items():
-        cells = cells_of(course.notebook(today(slug, name)))
-        asked = next((cell for cell in cells if label(cell) == name), None)
+    for (slug, asked_for), text in written.items():
+        cells = cells_of(course.notebook(today(slug, asked_for)))
+        asked = next((cell for cell in cells if label(cell) == asked_for), None)
         if asked is None:
-            removed.add(name)
+            removed.add(asked_for)
             [kept] = [cell for cell in cells if text in source(cell)]
             assert kept["cell_type"] == "markdown"
         else:
@@ -140,21 +149,102 @@ def test_an_update_that_is_killed_midway_goes_on(
     assert all(text in everything for text in written.values())
 
 
-def test_cells_beside_a_moved_answer_come_along(tmp_path: Path) -> None:
-    course = an_earlier_course(tmp_path)
-    path = course.notebook("11-cost")
+def with_own_cells(course: Course) -> list[str]:
+    """A cell of a learner's own behind each cell; what stands in them."""
+    found = []
+    for path in sorted(course.work.glob("*/*.ipynb")):
+        cells: list[dict[str, Any]] = []
+        for cell in cells_of(path):
+            found.append(f"own_{path.stem[:2]}_{len(found)} = 1")
+            cells += [cell, own(found[-1])]
+        save(path, cells)
+    return found
+
+
+def beside(course: Course, slug: str, name: str, *texts: str) -> None:
+    """Cells of a learner's own behind the one of this name."""
+    path = course.notebook(slug)
     cells = cells_of(path)
-    [at] = [at for at, cell in enumerate(cells) if label(cell) == "linear_attention"]
-    cells[at]["source"] = "def linear_attention(q, k, v):\n    return helped(q, k, v)"
-    helper: dict[str, Any] = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": []}
-    helper |= {"execution_count": None, "source": "def helped(q, k, v): ..."}
-    cells.insert(at + 1, helper)
+    at = [label(cell) for cell in cells].index(name)
+    cells[at + 1 : at + 1] = map(own, texts)
     save(path, cells)
+
+
+def behind(course: Course, slug: str, name: str, number: int) -> list[str]:
+    cells = cells_of(course.notebook(slug))
+    at = [label(cell) for cell in cells].index(name)
+    return [source(cell) for cell in cells[at + 1 : at + 1 + number]]
+
+
+@pytest.mark.parametrize("every", [0, 2, 1], ids=["nothing written", "half done", "done"])
+def test_own_cells_behind_every_cell_of_every_lesson_follow(every: int, tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    if every:
+        answered(course, every)
+    mine = with_own_cells(course)
+    moved = {
+        name: behind(course, "11-cost", name, 1)
+        for name in ("sliding_window_mask-check", "linear_attention", "linear_attention-check")
+    }
+    stays = {name: behind(course, "11-cost", name, 1) for name in ("KVCache-check", "summary")}
     released_today(course)
     updated(course)
-    now = [source(cell) for cell in cells_of(course.notebook("12-shortcuts"))]
-    assert "def helped(q, k, v): ..." in now
-    assert STUB in "".join(now)  # what was not written
+    whole(course)
+    code = [
+        source(cell)
+        for slug in SLUGS
+        for cell in cells_of(course.notebook(slug))
+        if cell["cell_type"] == "code" and source(cell).startswith("own_")
+    ]
+    assert sorted(code) == sorted(mine)
+    for name, texts in moved.items():
+        assert behind(course, "12-shortcuts", name, 1) == texts
+    for name, texts in stays.items():
+        assert behind(course, "11-cost", name, 1) == texts
+    assert updated(course) == []
+
+
+def test_what_calls_a_moved_answer_goes_with_it_or_is_text_and_its_helpers_are_copied(
+    tmp_path: Path,
+) -> None:
+    course = an_earlier_course(tmp_path)
+    answer = "def linear_attention(q, k, v):\n    return helped(q, k, v)"
+    cells = cells_of(course.notebook("11-cost"))
+    find(cells, "linear_attention")["source"] = answer
+    save(course.notebook("11-cost"), cells)
+    helper, tried, later = "def helped(*given): ...", "linear_attention(1, 2, 3)", "helped()"
+    beside(course, "11-cost", "merge_softmax-check", helper)
+    beside(course, "11-cost", "linear_attention-check", tried)
+    beside(course, "11-cost", "summary", f"{tried} # again", later)
+    released_today(course)
+    said = "\n".join(updated(course))
+    assert tells(said, "12-shortcuts", "11-cost", "linear_attention", "1 cell of your own")
+    assert behind(course, "12-shortcuts", "linear_attention-check", 1) == [tried]
+    assert helper in map(source, cells_of(course.notebook("12-shortcuts")))
+    assert behind(course, "11-cost", "merge_softmax-check", 1) == [helper]
+    kept, still = behind(course, "11-cost", "summary", 2)
+    assert kept.startswith("Your cell, which needs `linear_attention`")
+    assert still == later
+    assert STUB in "".join(map(source, cells_of(course.notebook("12-shortcuts"))))  # not written
+
+
+@every_course
+def test_there_and_back_and_there_again_loses_nothing(name: str, tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path, name)
+    written = answered(course, 1)
+    mine = with_own_cells(course)
+    earlier = tmp_path / "earlier"
+    shutil.copytree(course.released, earlier)
+    for back in (False, True, False):
+        shutil.rmtree(course.released)
+        shutil.copytree(earlier if back else ROOT / "notebooks", course.released)
+        updated(course)
+        now = "".join(
+            source(cell) for path in course.work.glob("*/*.ipynb") for cell in cells_of(path)
+        )
+        assert [text for text in (*written.values(), *mine) if text not in now] == []
+    whole(course)
+    assert updated(course) == []
 
 
 def test_what_was_made_to_hand_in_follows(tmp_path: Path) -> None:
@@ -166,6 +256,34 @@ def test_what_was_made_to_hand_in_follows(tmp_path: Path) -> None:
     updated(course)
     assert course.handed_in(NOW).read_bytes() == zipped({f"{NOW}/{NOW}.ipynb": b"mine"})
     assert not made.exists()
+
+
+def test_files_beside_a_renamed_lesson_follow(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    files = {"data.csv": "1, 2", "pictures/a.svg": "<svg/>", f"{GPU}-Copy1.ipynb": "{}"}
+    homes = course.work, course.hand_ins
+    for folder in homes:
+        for name, text in files.items():
+            (folder / GPU / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / GPU / name).write_text(text)
+    released_today(course)
+    updated(course)
+    whole(course)
+    for folder in homes:
+        assert not (folder / GPU).exists()
+        assert {name: (folder / NOW / name).read_text() for name in files} == files
+    assert updated(course) == []
+
+
+def test_a_file_whose_place_is_taken_is_left_and_told_of(tmp_path: Path) -> None:
+    course = an_earlier_course(tmp_path)
+    for slug in (GPU, NOW):
+        (course.work / slug).mkdir(exist_ok=True)
+        (course.work / slug / "data.csv").write_text(slug)
+    released_today(course)
+    assert any(tells(line, f"work/{GPU}/data.csv", "left") for line in updated(course))
+    assert (course.work / GPU / "data.csv").read_text() == GPU
+    assert (course.work / NOW / "data.csv").read_text() == NOW
 
 
 def test_what_is_no_hand_in_of_ours_stays_where_it_is(tmp_path: Path) -> None:
@@ -245,8 +363,39 @@ def test_points_follow_and_those_of_another_contract_are_earlier_ones(noted: Cou
     assert said["11-cost", "KVCache"].passed
     for earlier in (said[NOW, "benchmark"], said["04-scaling", "score_std"]):
         assert (earlier.passed, earlier.score) == (False, 0.0)
-        assert tells(earlier.said, "right earlier")
+        assert tells(earlier.said, "earlier", "something else now")
     assert ("08-cross-attention", "CrossAttention") not in said
+    [gone] = [one for each in found for one in each.gone]
+    assert (gone.name, gone.said) == (
+        "CrossAttention",
+        "3 points earlier; the lesson does not ask for it now",
+    )
+
+
+def test_points_that_go_are_said_once_by_the_update_and_then_wherever_points_are(
+    tmp_path: Path,
+) -> None:
+    course = an_earlier_course(tmp_path)
+    asked = ("08-cross-attention", "CrossAttention", 3.0), ("04-scaling", "score_std", 0.5)
+    lines = [
+        {"v": 1, "when": "2026-11-23T10:00:00+00:00", "lesson": slug, "exercise": name}
+        | {"status": "PASS", "score": points, "points": points, "mistake": "", "why": ""}
+        for slug, name, points in (*asked, ("11-cost", "linear_attention", 2.0))
+    ]
+    course.progress.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    released_today(course)
+    said = [line for line in updated(course) if line.startswith("Points in ")]
+    gone = "3 points earlier; the lesson does not ask for it now"
+    changed = "0.5 points earlier; it asks for something else now"
+    assert said == [
+        f"Points in 04-scaling that do not count any more: `score_std`, {changed}.",
+        f"Points in 08-cross-attention that do not count any more: `CrossAttention`, {gone}.",
+    ]
+    assert updated(course) == []
+    for shown in ("\n".join(report(course)), home(course, Links())):
+        shown = shown.replace("<code>", "").replace("</code>", "")
+        assert f"CrossAttention: {gone}" in shown
+        assert f"score_std: {changed}" in shown
 
 
 def test_what_passes_now_counts(noted: Course, monkeypatch: pytest.MonkeyPatch) -> None:

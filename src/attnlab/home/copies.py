@@ -17,9 +17,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from attnlab.home.standing import points_in, standing
 from attnlab.ipynb.files import NotWritten
 from attnlab.ipynb.read import Cell, Unreadable, read
-from attnlab.ipynb.upgrade import same, upgraded
+from attnlab.ipynb.rebuild import squeezed
+from attnlab.ipynb.upgrade import moved, same, upgraded, with_helpers
 from attnlab.ipynb.which import holds, is_answered, is_of, plainly_another
 from attnlab.ipynb.words import few, printable, stem
 from attnlab.ipynb.zipped import unzipped, zipped
@@ -27,6 +29,7 @@ from attnlab.lessons import lesson, slugs, today
 from attnlab.published import upgrade
 from attnlab.version import is_known, is_newer, version
 from attnlab.work.places import PACKAGED, Course, NotThere, lesson_path
+from attnlab.work.progress import read as read_log
 
 # What a part of an update says, a line each; in the end, whether it wrote a copy.
 Said = Generator[str, None, bool]
@@ -128,25 +131,42 @@ def _follow(course: Course) -> Iterator[str]:
 
 
 def _renamed(course: Course, former: str, slug: str) -> Iterator[str]:
-    """Rename the learner's copy, what it was copied from, and what was made to hand in."""
-    moves = [
-        (old, new)
-        for folder in (course.work, course.copied)
-        for old, new in [(folder / lesson_path(former), folder / lesson_path(slug))]
-        if _free(course, old, new)
-    ]
+    """Rename what lies under a lesson's former name, and what was made to hand in."""
+    mine, known = course.work / lesson_path(former), course.copied / lesson_path(former)
+    if course.in_the_way(course.notebook(slug)) and _bytes(course, mine) == _bytes(course, known):
+        for path in (mine, known):  # an older course put it there, and nobody has touched it
+            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.parent.rmdir()
+    moves, left = [], []
+    for folder in (course.work, course.copied, course.hand_ins):
+        for old, new in _renames(course, folder / former, former, slug):
+            way = course.in_the_way(new)
+            moves += [(old, new)] if way is None else []
+            left += [from_work(course, old)] if way and folder != course.copied else []
     made, anew = course.handed_in(former), course.handed_in(slug)
     again = _free(course, made, anew) and _zipped_anew(course, former, slug)
     if moves or again:
         yield f"{former} is called {slug} now, and what you have of it is moved there."
+    if left:
+        there = "something of that name is under the new one"
+        yield f"{', '.join(few(left))}: left under the lesson's former name, as {there}."
     for old, new in moves:
-        new.parent.mkdir(parents=True, exist_ok=True)
-        old.rename(new)
+        course.move(old, new)
         with suppress(OSError):  # something else is in it
             old.parent.rmdir()
     if again:
         course.write(anew, again)
         made.unlink()
+
+
+def _renames(course: Course, folder: Path, former: str, slug: str) -> Iterator[tuple[Path, Path]]:
+    """Whatever lies in a folder, through no link, and where it goes."""
+    if not folder.is_dir() or course.in_the_way(folder) != folder or folder.is_symlink():
+        return
+    for old in sorted(folder.iterdir()):
+        name = f"{slug}.ipynb" if old.name == f"{former}.ipynb" else old.name
+        yield old, folder.with_name(slug) / name
 
 
 def _free(course: Course, old: Path, new: Path) -> bool:
@@ -164,7 +184,7 @@ def _zipped_anew(course: Course, former: str, slug: str) -> bytes:
 
 
 def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
-    """Begin a copy of a lesson with what its learner has written for it in an earlier one."""
+    """Begin a copy of a lesson with what its learner has of it in an earlier one."""
     if course.in_the_way(course.notebook(slug)):
         return
     try:
@@ -172,17 +192,35 @@ def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
         was, cells, _ = own_copy(course, former)
         base = _bytes(course, course.copied / lesson_path(former))
         fresh, old = read(new), read(base) if base else []
+        goes = moved(cells, old or cells, course.handed_out(former), fresh)
     except (Amiss, Unreadable):  # the update says what is amiss
         return
-    asked = {cell.grade_id for cell in fresh if cell.is_solution}
-    written = [cell for cell in cells if cell.grade_id in asked and cell.is_written]
-    if not written:
+    texts = {squeezed(cell) for cell in old}
+    theirs = [cell for cell in goes if squeezed(cell) not in texts]
+    if not theirs:
         return
-    names = ", ".join(cell.grade_id for cell in written)
-    yield f"{slug} was a part of {former}: what you wrote there is copied to it ({names})."
-    merged = upgraded(_with_own(cells, asked, {cell.id for cell in old}), fresh, fresh)
+    names = [cell.grade_id for cell in theirs if cell.is_solution]
+    if number := len(theirs) - len(names):
+        names.append(f"{number} {'cell' if number == 1 else 'cells'} of your own")
+    said = f"what you wrote there is moved to it ({', '.join(names)})"
+    yield f"{slug} was a part of {former}: {said}."
+    merged = upgraded(with_helpers(goes, cells, fresh), old or fresh, fresh, ran=cells)
     course.write(course.notebook(slug), document(merged, new, was))
     course.write(course.copied / lesson_path(slug), new)
+
+
+def _that_stay(
+    course: Course, slug: str, cells: list[Cell], old: list[Cell], fresh: list[Cell]
+) -> list[Cell]:
+    """A lesson's cells without those that are in the copy of another one, which has them now."""
+    for after in slugs():
+        if slug in lesson(after).former:
+            with suppress(Unreadable):
+                there = [cell.source for cell in read(course.read(course.notebook(after)))]
+                goes = moved(cells, old, fresh, course.handed_out(after))
+                found = [cell for cell in goes if any(cell.source in text for text in there)]
+                cells = [cell for cell in cells if not any(cell is each for each in found)]
+    return cells
 
 
 def _brought(course: Course, slug: str) -> Iterator[str]:
@@ -209,16 +247,6 @@ def _brought(course: Course, slug: str) -> Iterator[str]:
         course.write(mine, data)
         known.unlink(missing_ok=True)  # it may be of another release than the copy before it
         path.unlink()
-
-
-def _with_own(cells: list[Cell], asked: set[str], theirs: set[str]) -> list[Cell]:
-    """Answers, each with the cells of a learner's own that follow it."""
-    found, of = [], ""
-    for cell in cells:
-        of = cell.exercise if cell.grade_id else of
-        if of in asked and (cell.exercise or cell.id not in theirs) and not cell.is_check:
-            found.append(cell)
-    return found
 
 
 def _one(course: Course, place: Path) -> Said:
@@ -294,7 +322,9 @@ def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Sa
     except Unreadable:  # somebody was in .attnlab/: what is not in the new release is theirs
         old = fresh
     removed = lesson(slug).removed if slug in slugs() else ()
-    merged = upgraded(cells, old, fresh, removed)
+    stay = _that_stay(course, slug, cells, old, fresh)
+    merged = upgraded(stay, old, fresh, removed, cells)
+    yield from _points_gone(course, slug, old, fresh)
     wrote = was not in (base, new) and not same(cells, merged, labels=True)
     if was == base:  # nobody touched it
         course.write(mine, new)
@@ -309,6 +339,16 @@ def _notebook(course: Course, place: Path, base: bytes | None, new: bytes) -> Sa
         course.write(mine, document(merged, new, was))
     course.write(known, new)
     return wrote
+
+
+def _points_gone(course: Course, slug: str, old: list[Cell], fresh: list[Cell]) -> Iterator[str]:
+    """Which points of a learner's count no more, and what they were for."""
+    if slug not in slugs():
+        return
+    asked = {cell.exercise for cell in old}
+    now = standing(slug, points_in(fresh), read_log(course).records)
+    if gone := [f"`{one.name}`, {one.said}" for one in now.lost if one.name in asked]:
+        yield f"Points in {slug} that do not count any more: {'. '.join(gone)}."
 
 
 def back_up(course: Course, path: Path, data: bytes) -> str:

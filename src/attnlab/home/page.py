@@ -197,6 +197,7 @@ def _lesson(
         f"<code>{escape(one.name)}</code>: {one.said}, {one.score:g} of {one.points:g}</li>"
         for one in each.exercises
     )
+    rows += "".join(f"<li><code>{escape(one.name)}</code>: {one.said}</li>" for one in each.gone)
     right, asked = each.quiz
     quiz = f"<br>quiz: {right} of {asked} right" if asked else ""
     made = [links.zip(about.slug)] if os.path.isfile(course.handed_in(about.slug)) else []

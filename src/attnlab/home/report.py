@@ -28,6 +28,8 @@ def report(course: Course) -> Iterator[str]:
             for exercise in each.exercises:
                 score = f"{exercise.score:g} of {exercise.points:g}"
                 yield f"     {exercise.name}: {exercise.said} ({score})"
+        for exercise in each.gone:
+            yield f"     {exercise.name}: {exercise.said}"
     earned, worth = sum(each.score for each in found), sum(each.points for each in found)
     yield f"   {'all':<16} {' ' * _WIDTH}  {earned:g} of {worth:g} points"
     if met := mistakes(found, log.records):

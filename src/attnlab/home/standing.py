@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from attnlab import lessons, quizzes
-from attnlab.ipynb.read import Unreadable
+from attnlab.ipynb.read import Cell, Unreadable
 from attnlab.work.places import Course, lesson_path
-from attnlab.work.progress import READ, Record
+from attnlab.work.progress import CHOSE, READ, Record
 
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
 NO_MISTAKE = ("raised",)  # that it stopped with an error: of which kind, the card said
@@ -24,7 +24,8 @@ class Exercise:
         passed: whether one gave all.
         tried: whether a check has seen more than the stub.
         read: whether its solution was looked at before it passed.
-        earlier: whether it passed when it asked for something else.
+        earlier: points that a check gave when it asked for something else.
+        asked: whether the lesson asks for it still.
     """
 
     name: str
@@ -33,7 +34,8 @@ class Exercise:
     passed: bool
     tried: bool
     read: bool
-    earlier: bool = False
+    earlier: float = 0.0
+    asked: bool = True
 
     @property
     def said(self) -> str:
@@ -42,7 +44,8 @@ class Exercise:
         if self.tried:
             return "not right yet, solution read" if self.read else "not right yet"
         if self.earlier:
-            return "right earlier; it asks for something else now"
+            now = "it asks for something else" if self.asked else "the lesson does not ask for it"
+            return f"{_points(self.earlier)} earlier; {now} now"
         return "open"
 
 
@@ -53,12 +56,14 @@ class Standing:
     Attributes:
         begun: whether anything was done in it.
         quiz: how many of its questions were right, and how many answered; guesses left out.
+        gone: exercises that it asks for no more, and that had earned points.
     """
 
     lesson: lessons.Lesson
     exercises: tuple[Exercise, ...]
     begun: bool
     quiz: tuple[int, int] = (0, 0)
+    gone: tuple[Exercise, ...] = ()
 
     @property
     def score(self) -> float:
@@ -79,10 +84,14 @@ class Standing:
     @property
     def said(self) -> str:
         """'4 of 6 points, 2 of 3 exercises'."""
-        unit = "point" if self.points == 1 else "points"
         number = len(self.exercises)
         exercises = f"{self.passed} of {number} exercise{'' if number == 1 else 's'}"
-        return f"{self.score:g} of {self.points:g} {unit}, {exercises}"
+        return f"{self.score:g} of {_points(self.points)}, {exercises}"
+
+    @property
+    def lost(self) -> list[Exercise]:
+        """What earned points once that do not count now."""
+        return [one for one in (*self.exercises, *self.gone) if one.earlier and not one.score]
 
     @property
     def open(self) -> list[Exercise]:
@@ -122,7 +131,7 @@ def standing(slug: str, declared: Mapping[str, float], records: Iterable[Record]
     for name, points in declared.items():
         every = [record for record in mine if record.exercise == name]
         about = [record for record in every if not record.is_earlier]
-        earlier = any(record.status == "PASS" for record in every if record.is_earlier)
+        earlier = max([0.0, *(record.score for record in every if record.is_earlier)])
         passes = [at for at, record in enumerate(about) if record.status == "PASS"]
         reads = [at for at, record in enumerate(about) if record.status == READ]
         best = max([0.0, *(min(record.score, points) for record in about)])
@@ -137,7 +146,21 @@ def standing(slug: str, declared: Mapping[str, float], records: Iterable[Record]
                 earlier,
             )
         )
-    return Standing(lessons.lesson(slug), tuple(found), bool(mine), quizzes.counted(slug, mine))
+    had: dict[str, float] = {}
+    for record in mine:
+        if record.exercise not in declared and record.status != CHOSE:
+            had[record.exercise] = max(record.score, had.get(record.exercise, 0.0))
+    gone = [
+        Exercise(name, 0.0, 0.0, False, False, False, earlier=score, asked=False)
+        for name, score in had.items()
+        if score
+    ]
+    asked = lessons.lesson(slug)
+    return Standing(asked, tuple(found), bool(mine), quizzes.counted(slug, mine), tuple(gone))
+
+
+def _points(number: float) -> str:
+    return f"{number:g} {'point' if number == 1 else 'points'}"
 
 
 def standings(course: Course, records: Sequence[Record]) -> list[Standing]:
@@ -200,5 +223,10 @@ def _points_in(course: Course, slug: str, stamp: int) -> dict[str, float]:
         cells = course.handed_out(slug)
     except Unreadable:
         return {}
+    return points_in(cells)
+
+
+def points_in(cells: Iterable[Cell]) -> dict[str, float]:
+    """What the exercises of a lesson are worth, by its notebook."""
     points = {cell.exercise: cell.nbgrader.get("points") for cell in cells if cell.is_check}
     return {name: float(each) for name, each in points.items() if isinstance(each, (int, float))}

@@ -46,7 +46,7 @@ def rebuild(
     known = {cell.grade_id: cell for cell in released if cell.grade_id}
     repaired: list[str] = []
     submitted = [
-        _as_text(cell, repaired) if cell.exercise in removed else cell
+        _as_answer(cell, repaired) if cell.exercise in removed else cell
         for cell in submitted
         if not (cell.is_check and cell.exercise in removed)
     ]
@@ -58,8 +58,13 @@ def rebuild(
 
 def labels(submitted: list[Cell], released: list[Cell]) -> set[str]:
     """Names of a learner's cells, those included that they had when they were released."""
+    return {cell.grade_id for cell in relabelled(submitted, released)} - {""}
+
+
+def relabelled(submitted: list[Cell], released: list[Cell]) -> list[Cell]:
+    """A learner's cells, those included that lost their labels."""
     known = {cell.grade_id: cell for cell in released if cell.grade_id}
-    return {cell.grade_id for cell in _labelled(submitted, released, known, [])} - {""}
+    return _labelled(submitted, released, known, [])
 
 
 def _labelled(
@@ -107,12 +112,16 @@ def _without_doubles(cells: list[Cell], known: dict[str, Cell], repaired: list[s
     return kept[::-1]
 
 
-def _as_text(cell: Cell, repaired: list[str]) -> Cell:
+def _as_answer(cell: Cell, repaired: list[str]) -> Cell:
     """An answer that nobody asks for any more, to be read and not run."""
     name = cell.grade_id
     repaired.append(f"{name}: is no exercise any more, kept as text")
+    return as_text(cell, f"Your answer to `{name}`, which this lesson does not ask for any more:")
+
+
+def as_text(cell: Cell, said: str) -> Cell:
+    """Code to be read and not run, below a line that says why."""
     fence = max([2, *map(len, re.findall(r"`+", cell.source))]) * "`" + "`"
-    said = f"Your answer to `{name}`, which this lesson does not ask for any more:"
     return Cell("markdown", f"{said}\n\n{fence}python\n{cell.source}\n{fence}", id=cell.id)
 
 

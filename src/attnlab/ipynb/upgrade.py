@@ -1,17 +1,28 @@
 """A learner's notebook, carried over to a newer release: the new cells around their own.
 
 Three notebooks meet: `mine`, what a learner has; `base`, the release it was copied from; `new`, the
-release to come. What is mine and not base is the learner's. Labelled cells are put right by
-`rebuild`, as in the grader; prose has no label, and is lent one here.
+release to come. What is mine and not base is the learner's. A cell of theirs follows the
+cell of the course that it stood behind, wherever that went, or, where that is gone, the nearest one
+before it that is not. Labelled cells are put right by `rebuild`, as in the grader; prose has no
+label, and is lent one here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from attnlab.ipynb.python import names
 from attnlab.ipynb.read import Cell
-from attnlab.ipynb.rebuild import labelled, last_definition, rebuild, squeezed, unlabelled
+from attnlab.ipynb.rebuild import (
+    as_text,
+    labelled,
+    last_definition,
+    rebuild,
+    relabelled,
+    squeezed,
+    unlabelled,
+)
 
 _PROSE = "prose "  # no label of nbgrader has a space in it
 
@@ -30,36 +41,39 @@ def same(some: list[Cell], others: list[Cell], *, labels: bool = False) -> bool:
 
 
 def upgraded(
-    mine: list[Cell], base: list[Cell], new: list[Cell], removed: Collection[str] = ()
+    mine: list[Cell],
+    base: list[Cell],
+    new: list[Cell],
+    removed: Collection[str] = (),
+    ran: Sequence[Cell] | None = None,
 ) -> list[Cell]:
     """The cells of `new`, with those in `mine` that are a learner's own.
 
-    Answers stay in their cells, other cells of a learner's after the cell that they followed. The
-    order is the new release's, unless the learner has moved cells about: then it is theirs. An
-    answer to an exercise of `base` that `new` has not, or to one of `removed`, is kept as text.
-    What stands in an open cell that `new` asks for is an answer.
+    Answers stay in their cells, other cells of a learner's behind the cell that they followed. The
+    order is the new release's, unless the learner has moved cells about: then it is theirs. What
+    cannot be run any more is kept as text: an answer to an exercise of `base` that `new` has not,
+    or to one of `removed`, and a cell that needs something that no cell above it defines now. What
+    stands in an open cell that `new` asks for is an answer.
+
+    Args:
+        ran: the notebook that `mine` is a part of, if it is not the whole.
     """
     asked_now = {cell.id: cell for cell in new if cell.id and cell.is_solution}
     base, mine = ([_asked_for(cell, asked_now) for cell in cells] for cells in (base, mine))
-    new = [_lent(cell, cell) for cell in new]
-    prose = _prose(new)
-    base = [_lent(cell, _alike(cell, prose, set()) or cell) for cell in base]
-    mine = _recognised(mine, base, new)
-    mine = [cell for cell in mine if not _is_gone(cell, base, new)]
-    mine = _in_order([_with_new_stub(cell, base, new) for cell in mine], base, new)
-    kept = {cell.grade_id for cell in mine if cell.nbgrader.get("solution") == _PROSE}
-    written = [cell for cell in mine if cell.is_theirs]
-    present = {cell.grade_id for cell in mine}
-    missing = {
-        cell.grade_id
-        for cell in new
-        if cell.is_solution
-        and cell.grade_id not in present
-        and last_definition(written, cell.grade_id) < 0
-    }
-    had = {cell.exercise for cell in base} - {cell.exercise for cell in new} - {""}
+    new = [_lent(cell) for cell in new]
+    known = {cell.grade_id for cell in new}
+    blocks: list[list[Cell]] = [[]]
+    for cell in _recognised(mine, base, new):
+        if cell.grade_id in known:
+            blocks.append([])
+        blocks[-1].append(cell)
+    blocks = _with_missing(_in_order(blocks, base, new), new)
+    cells = [cell for block in blocks for cell in block]
+    kept = {cell.grade_id for cell in cells if cell.nbgrader.get("solution") == _PROSE}
     asked = [_open(cell) if cell.grade_id in kept else cell for cell in new]
-    return [_returned(cell) for cell in rebuild(mine, asked, missing, had | {*removed}).cells]
+    had = {cell.exercise for cell in base} - {cell.exercise for cell in new} - {""}
+    found = rebuild(cells, asked, removed=had | {*removed}).cells
+    return _still_run([_returned(cell) for cell in found], mine if ran is None else ran)
 
 
 def _asked_for(cell: Cell, asked: Mapping[str, Cell]) -> Cell:
@@ -70,12 +84,45 @@ def _asked_for(cell: Cell, asked: Mapping[str, Cell]) -> Cell:
     return labelled(cell, original.nbgrader)
 
 
-def _lent(cell: Cell, original: Cell) -> Cell:
-    """A cell without a label is lent one, after the cell whose counterpart it is."""
+def moved(mine: list[Cell], base: list[Cell], new: list[Cell], other: list[Cell]) -> list[Cell]:
+    """Those cells of `mine` that follow a part of its lesson into another one.
+
+    Args:
+        other: what was handed out of the lesson that has cells now which `new` has not.
+    """
+    here, there = counterparts(base, new), counterparts(base, other)
+    found, goes = [], False
+    for cell, at in zip(mine, _of_course(mine, base), strict=True):
+        if at in here or at in there:  # else it follows the one before it
+            goes = at not in here
+        if goes:
+            found.append(cell)
+    return found
+
+
+def with_helpers(goes: list[Cell], mine: list[Cell], other: list[Cell]) -> list[Cell]:
+    """Cells that are moved, and copies of a learner's other ones that these need to run there."""
+    given = {name for cell in other if cell.kind == "code" for name in names(cell.source)[1]}
+    needed: set[str] = set()
+    helpers: list[Cell] = []
+    for cell in filter(_runs, reversed(mine)):
+        needs, leaves = names(cell.source)
+        is_moved = any(cell is each for each in goes)
+        if is_moved or (needed & leaves and not cell.grade_id):
+            needed = (needed - leaves) | (needs - given)
+            helpers += [] if is_moved else [cell]
+    return [*goes[:1], *reversed(helpers), *goes[1:]]
+
+
+def _runs(cell: Cell) -> bool:
+    return cell.kind == "code" and cell.is_theirs
+
+
+def _lent(cell: Cell) -> Cell:
+    """A cell without a label is lent one."""
     if cell.grade_id:
         return cell
-    name = original.grade_id or f"{_PROSE}{original.id or hash(squeezed(original))}"
-    return labelled(cell, {"grade_id": name})
+    return labelled(cell, {"grade_id": f"{_PROSE}{cell.id or hash(squeezed(cell))}"})
 
 
 def _open(cell: Cell) -> Cell:
@@ -88,72 +135,142 @@ def _returned(cell: Cell) -> Cell:
     return unlabelled(cell) if cell.grade_id.startswith(_PROSE) else cell
 
 
-def _prose(cells: list[Cell]) -> list[Cell]:
-    return [cell for cell in cells if cell.grade_id.startswith(_PROSE)]
+def _heading(cell: Cell) -> str:
+    """'### Exercise: `softmax`', where a text begins with one."""
+    first = squeezed(cell).partition("\n")[0]
+    return first if cell.kind == "markdown" and first.startswith("#") else ""
 
 
-def _alike(cell: Cell, prose: list[Cell], taken: set[str]) -> Cell | None:
-    """The piece of prose that is this one: by Jupyter's id, else by its text."""
-    text = squeezed(cell)
-    tests: tuple[Callable[[Cell], bool], ...] = (
-        lambda other: bool(cell.id) and other.id == cell.id,
-        lambda other: squeezed(other) == text,
-    )
-    found = (other for test in tests for other in prose if test(other) and other.kind == cell.kind)
-    return next((other for other in found if other.grade_id not in taken), None)
+_BY_NAME: tuple[Callable[[Cell], str], ...] = (lambda cell: cell.grade_id, lambda cell: cell.id)
 
 
-def _recognised(mine: list[Cell], base: list[Cell], new: list[Cell]) -> list[Cell]:
-    """A learner's cells, with their labels where they are the course's prose."""
-    taken: set[str] = set()
-    texts = {cell.grade_id: squeezed(cell) for cell in new}
-    prose = _prose([*base, *new])  # after an upgrade that was cut short, a text may be new already
-    found = []
-    for cell in mine:
-        original = None if cell.grade_id else _alike(cell, prose, taken)
-        if original is not None:
-            name = original.grade_id
-            was = {squeezed(each) for each in prose if each.grade_id == name}
-            if squeezed(cell) in was:
-                cell = _lent(cell, original)
-                taken.add(name)
-            elif texts.get(name) == squeezed(original):  # rewritten here, and not by the course
-                cell = labelled(cell, {"grade_id": name, "solution": _PROSE})
-                taken.add(name)
-            else:
-                cell = replace(cell, id="")  # both stay: the course's, and then the learner's
-        found.append(cell)
+def _pairs(
+    some: list[Cell], others: list[Cell], alike: Sequence[Callable[[Cell], str]]
+) -> dict[int, int]:
+    """Which of the others each of some is, each once, the surest likeness first."""
+    found: dict[int, int] = {}
+    for key in alike:
+        left: dict[tuple[str, str], int] = {}
+        for at, cell in reversed([*enumerate(others)]):
+            if at not in found.values() and key(cell):
+                left[cell.kind, key(cell)] = at
+        for at, cell in enumerate(some):
+            if at not in found and (other := left.pop((cell.kind, key(cell)), None)) is not None:
+                found[at] = other
     return found
 
 
-def _is_gone(cell: Cell, base: list[Cell], new: list[Cell]) -> bool:
-    """Whether it is a cell of the old release alone, as it was there."""
-    if not cell.grade_id or cell.grade_id in {each.grade_id for each in new}:
-        return False
-    return any(each.grade_id == cell.grade_id and squeezed(each) == squeezed(cell) for each in base)
+def counterparts(base: list[Cell], new: list[Cell]) -> dict[int, int]:
+    """Where a release's cells are in another: by heading, else label, Jupyter's id, text."""
+    found = _pairs(base, new, [_heading, *_BY_NAME, squeezed])
+    return {
+        at: other
+        for at, other in found.items()
+        if not base[at].exercise or base[at].exercise == new[other].exercise
+    }
 
 
-def _with_new_stub(cell: Cell, base: list[Cell], new: list[Cell]) -> Cell:
-    """An exercise that is not begun, as it is handed out now."""
-    for each in base:
-        if each.is_solution and each.grade_id == cell.grade_id and squeezed(each) == squeezed(cell):
-            now = (other for other in new if other.grade_id == cell.grade_id)
-            return replace(cell, source=next(now, cell).source)
-    return cell
+def _of_course(mine: list[Cell], base: list[Cell]) -> list[int | None]:
+    """Which cell of the release each of a learner's is, None for their own."""
+    known = {cell.grade_id: at for at, cell in enumerate(base) if cell.grade_id}
+    mine = relabelled(mine, base)
+    plain = [at for at, cell in enumerate(mine) if cell.grade_id not in known]
+    prose = [at for at, cell in enumerate(base) if not cell.grade_id]
+    alike = _pairs([mine[at] for at in plain], [base[at] for at in prose], [*_BY_NAME, squeezed])
+    found: list[int | None] = [known.get(cell.grade_id) for cell in mine]
+    for at, other in alike.items():
+        found[plain[at]] = prose[other]
+    return found
 
 
-def _in_order(mine: list[Cell], base: list[Cell], new: list[Cell]) -> list[Cell]:
-    """The new release's order, each of a learner's cells staying behind the one it followed."""
-    old = {cell.grade_id: at for at, cell in enumerate(base)}
+def _recognised(mine: list[Cell], base: list[Cell], new: list[Cell]) -> list[Cell]:
+    """A learner's cells, those of the course with their labels of today; without what is gone."""
+    now = counterparts(base, new)
+    were, anew = _of_course(mine, base), _of_course(mine, [_returned(cell) for cell in new])
+    found: list[Cell] = []
+    for cell, was, there in zip(mine, were, anew, strict=True):
+        old = base[was] if was is not None else None
+        at = there if was is None else now.get(was)
+        untouched = old is not None and squeezed(cell) == squeezed(old)
+        if at is None:
+            if not untouched:  # a learner's own, or theirs by now
+                found.append(cell if old is None or cell.grade_id else replace(cell, id=""))
+            continue
+        today = new[at]
+        is_prose = today.grade_id.startswith(_PROSE)
+        is_locked = bool(cell.grade_id or (old and old.grade_id))
+        if today.is_solution and untouched:
+            found.append(today)
+        elif today.is_solution:
+            asked = old is None or old.is_solution or cell.is_solution
+            answers = asked or last_definition([cell], today.exercise) >= 0
+            both = [today, replace(cell, id="")]
+            found += [labelled(cell, today.nbgrader)] if answers else both
+        elif untouched or is_locked or squeezed(cell) == squeezed(today):
+            found.append(labelled(cell, today.nbgrader))  # `rebuild` puts its text right
+        elif old is not None and squeezed(today) == squeezed(old) and is_prose:
+            found.append(labelled(cell, {"grade_id": today.grade_id, "solution": _PROSE}))
+        else:  # both stay: the course's, and then the learner's
+            found += [today, replace(cell, id="")]
+    return found
+
+
+def _in_order(blocks: list[list[Cell]], base: list[Cell], new: list[Cell]) -> list[list[Cell]]:
+    """The new release's order, where the learner's is the old one's still."""
     places = {cell.grade_id: at for at, cell in enumerate(new)}
-    walked = [old[cell.grade_id] for cell in mine if cell.grade_id in old]
-    if walked != sorted(walked):
-        return mine
-    blocks: list[list[Cell]] = [[]]
-    for cell in mine:
-        if cell.grade_id in places:
-            blocks.append([])
-        blocks[-1].append(cell)
+    now = counterparts(base, new)
+    old = {new[other].grade_id: at for at, other in now.items()}
     first, *others = blocks
-    others.sort(key=lambda block: places[block[0].grade_id])
-    return [*first, *(cell for block in others for cell in block)]
+    walked = [old[block[0].grade_id] for block in others if block[0].grade_id in old]
+    if walked == sorted(walked):
+        others.sort(key=lambda block: places[block[0].grade_id])
+    return [first, *others]
+
+
+def _with_missing(blocks: list[list[Cell]], new: list[Cell]) -> list[list[Cell]]:
+    """Also what is new or was deleted, each behind the one that it follows and a learner's there.
+
+    A check goes behind whatever defines its function. An exercise that is answered elsewhere is not
+    put back: its stub would hide the answer.
+    """
+    found, before = [*blocks], 0
+    written = [cell for block in blocks for cell in block if cell.is_theirs]
+    present = {cell.grade_id for block in blocks for cell in block}
+    for cell in new:
+        name, exercise = cell.grade_id, cell.exercise
+        elsewhere = exercise and exercise not in present and last_definition(written, exercise) >= 0
+        if name in present:
+            before = next(at for at, block in enumerate(found) if name in _label(block))
+        elif not (elsewhere and cell.is_solution):
+            if elsewhere:
+                of = [at for at, block in enumerate(found) if last_definition(block, exercise) >= 0]
+                before = max(before, *of)
+            before += 1
+            found.insert(before, [cell])
+    return found
+
+
+def _label(block: list[Cell]) -> list[str]:
+    return [cell.grade_id for cell in block[:1]]
+
+
+def _still_run(cells: list[Cell], ran: Sequence[Cell]) -> list[Cell]:
+    """With a learner's own cells as text that need what was above them, and is not any more."""
+    needed: dict[str, frozenset[str]] = {}
+    above: frozenset[str] = frozenset()
+    for cell in ran:
+        if cell.kind == "code":
+            needs, leaves = names(cell.source)
+            needed.setdefault(squeezed(cell), needs & above)
+            above |= leaves
+    found, above = [], frozenset()
+    for cell in cells:
+        if cell.kind == "code":
+            gone = frozenset() if cell.grade_id else needed.get(squeezed(cell), frozenset()) - above
+            if gone:
+                what = " and ".join(f"`{name}`" for name in sorted(gone))
+                cell = as_text(cell, f"Your cell, which needs {what}, not in this lesson any more:")
+            else:
+                above |= names(cell.source)[1]
+        found.append(cell)
+    return found

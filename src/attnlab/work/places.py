@@ -133,6 +133,18 @@ class Course:
             raise NotWritten(link, OSError(errno.ELOOP, os.strerror(errno.ELOOP)))
         write_whole(path, data)
 
+    def move(self, old: Path, new: Path) -> None:
+        """Rename a file or a folder in work/.
+
+        Raises:
+            NotWritten: it could not be.
+        """
+        try:
+            new.parent.mkdir(parents=True, exist_ok=True)
+            old.rename(new)
+        except OSError as why:
+            raise NotWritten(new, why) from why
+
     def append(self, path: Path, line: bytes) -> None:
         """Add a line to a file in work/, in one write: two notebooks at once lose none."""
         handle = open_file(path, self.work, os.O_RDWR | os.O_APPEND | os.O_CREAT)
