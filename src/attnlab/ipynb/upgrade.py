@@ -9,7 +9,7 @@ label, and is lent one here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from attnlab.ipynb.python import names
@@ -52,14 +52,11 @@ def upgraded(
     Answers stay in their cells, other cells of a learner's behind the cell that they followed. The
     order is the new release's, unless the learner has moved cells about: then it is theirs. What
     cannot be run any more is kept as text: an answer to an exercise of `base` that `new` has not,
-    or to one of `removed`, and a cell that needs something that no cell above it defines now. What
-    stands in an open cell that `new` asks for is an answer.
+    or to one of `removed`, and a cell that needs something that no cell above it defines now.
 
     Args:
         ran: the notebook that `mine` is a part of, if it is not the whole.
     """
-    asked_now = {cell.id: cell for cell in new if cell.id and cell.is_solution}
-    base, mine = ([_asked_for(cell, asked_now) for cell in cells] for cells in (base, mine))
     new = [_lent(cell) for cell in new]
     known = {cell.grade_id for cell in new}
     blocks: list[list[Cell]] = [[]]
@@ -74,14 +71,6 @@ def upgraded(
     had = {cell.exercise for cell in base} - {cell.exercise for cell in new} - {""}
     found = rebuild(cells, asked, removed=had | {*removed}).cells
     return _still_run([_returned(cell) for cell in found], mine if ran is None else ran)
-
-
-def _asked_for(cell: Cell, asked: Mapping[str, Cell]) -> Cell:
-    """A cell that was open to write in, with the label of the exercise that it is now."""
-    original = None if cell.grade_id else asked.get(cell.id)
-    if original is None or original.kind != cell.kind:
-        return cell
-    return labelled(cell, original.nbgrader)
 
 
 def moved(mine: list[Cell], base: list[Cell], new: list[Cell], other: list[Cell]) -> list[Cell]:
