@@ -151,7 +151,7 @@ def test_an_update_that_is_killed_midway_goes_on(
 
 def with_own_cells(course: Course) -> list[str]:
     """A cell of a learner's own behind each cell; what stands in them."""
-    found = []
+    found: list[str] = []
     for path in sorted(course.work.glob("*/*.ipynb")):
         cells: list[dict[str, Any]] = []
         for cell in cells_of(path):
