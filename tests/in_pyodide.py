@@ -10,6 +10,7 @@ import importlib
 import json
 import sys
 import types
+from collections.abc import Iterator
 
 from attnlab import notebook
 from attnlab.browser import engine
@@ -39,7 +40,7 @@ def came_of(slug: str, cells: list, answers: list) -> list:
     return [done, list(cards(slug, files, answers)) if answers else []]
 
 
-def cards(slug: str, files: dict, wanted: list):
+def cards(slug: str, files: dict, wanted: list) -> Iterator[tuple[str, str]]:
     for path in files.values():
         engine.give(text(path))
     for answer in answers_of(slug):
@@ -60,12 +61,12 @@ def answers_of(slug: str) -> list:
     answers = importlib.import_module("tests.answers")
     for name in absent:
         del sys.modules[name]
-    sys.modules["tests.answers.general"].generate = lambda exercise, seeds: [
+    vars(sys.modules["tests.answers.general"])["generate"] = lambda exercise, seeds: [
         (each.seed, each.case) for each in exercise.recorded.posed if each.seed in seeds
     ]
     return answers.all_answers(slug)
 
 
 if __name__ == "told":
-    for each in ARGUMENTS:  # noqa: F821
+    for each in globals()["ARGUMENTS"]:
         print(json.dumps(came_of(*json.loads(each))))

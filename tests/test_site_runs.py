@@ -91,7 +91,7 @@ def test_a_lesson_is_done_from_first_to_last_cell_taken_home_and_graded(
                 if name.startswith("quiz-"):
                     expect(outputs.locator(".question button").first).to_be_enabled()
                 if name.startswith(("see-the", "touch-")):
-                    expect(outputs.locator("figure, img, svg").first).to_be_visible()
+                    expect(outputs.locator("figure, img, .attn-figure").first).to_be_visible()
         done = f"{len(answers(slug))} of {len(answers(slug))} exercises"
         expect(lesson.outputs("summary")).to_contain_text(done)
         with lesson.page.expect_download() as download:

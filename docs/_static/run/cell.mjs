@@ -54,7 +54,7 @@ export class Cell {
     if (does.above) less("Run all above", does.above);
     if (/^check\(/m.test(this.handedOut)) less("New cell", does.add);
     tools.append(this.#back, this.#said);
-    input.replaceChildren(code, tools, this.#note);
+    input.replaceChildren(element("div", {}, code, tools, this.#note)); // MyST-NB styles what stands right in it
     this.#output = node.querySelector(".cell_output") ?? element("div", { class: "cell_output docutils container" });
     node.append(this.#output);
     this.#stored = [...this.#output.childNodes];

@@ -40,8 +40,8 @@ _SETTINGS = r"(ReLU|ELU|GELU|SiLU|Tanh|Sigmoid|Softmax|CrossEntropyLoss)"
 
 CRASHES = (
     # memory
-    Crash("too-many-items", r"^MemoryError|into an index-sized"),
     Crash("all-pairs", r"Unable to allocate .* shape \((\d+), \1\)"),
+    Crash("too-many-items", r"^MemoryError: $|into an index-sized"),
     Crash(
         "out-of-sight",
         r"nobody sees (?:what is held|it$)|not made by PyTorch's operators|data is not allocated",
