@@ -5,11 +5,12 @@ from __future__ import annotations
 from attnlab.published import PUBLISHED_AT, Places
 
 _PUBLISHED = """\
-On your machine, with [uv](https://docs.astral.sh/uv/), one command in an empty folder sets it up
-and opens it:
+On your machine, with [uv](https://docs.astral.sh/uv/), two commands set it up and open it in the
+folder where you are:
 
 ```
-uvx --torch-backend cpu --from "{package}[learn]" attnlab lab
+uv tool install --torch-backend cpu "{package}[learn]"
+attnlab lab
 ```
 
 With pip and Python 3.11 or newer:

@@ -164,8 +164,8 @@ def test_colab_is_offered_where_the_repository_is_known() -> None:
     )
     assert f"[Open it in Colab]({address}/{SLUGS[0]}.ipynb)" in first
     assert "Colab" not in site.page(lesson(SLUGS[0]), Places())["cells"][0]["source"]
-    assert "uvx" in site.cover([], ours)
-    assert "uvx" not in site.cover([], Places())
+    assert "uv tool install" in site.cover([], ours)
+    assert "uv tool install" not in site.cover([], Places())
     with pytest.raises(site.NotBuilt, match="half filled in"):
         site.build(Path("nowhere"), Places("attnlab"))
 
