@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -29,14 +30,15 @@ def waits() -> Mapping[str, Mapping[str, float]]:
 
 def measured(path: Path) -> dict[str, float]:
     """Seconds by label, of a notebook that is run for it; what it stores stays as it is."""
-    import psutil
+    import psutil  # type: ignore[import-untyped]
     from nbclient import NotebookClient
 
     found: dict[str, float] = {}
     began = [0.0]
 
     def computed() -> float:
-        kernel = psutil.Process(client.km.provisioner.pid)
+        started: Any = client.km
+        kernel = psutil.Process(started.provisioner.pid)
         alive = [kernel, *kernel.children(recursive=True)]
         return sum(sum(each.cpu_times()[:4]) for each in alive)
 
