@@ -18,6 +18,7 @@ from nbformat.v4 import new_markdown_cell
 from attnlab import quizzes
 from attnlab.lessons import slugs
 from attnlab.quizzes import Question
+from tests.waits import waits
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -93,19 +94,41 @@ OPTIONAL = "Optional: "  # begins the heading of a section that can be left out
 def minutes(notebook: NotebookNode) -> tuple[float, float]:
     """How long a released notebook takes, and how long what is optional in it.
 
-    160 words or 10 lines of code a minute, and each exercise as long as it says at most. A word has
-    a letter; a line of code is no comment. Of a quiz all words count, as if they stood there.
+    160 words or 8 lines of code a minute, each exercise as long as it says at most, and what cells
+    keep one waiting. A word has a letter; a line of code is no comment. Of a quiz all words count,
+    as if they stood there.
     """
+    core, optional = _parts(notebook)
+    waiting = waits().get(_slug(notebook), {})
+    return _minutes(core, waiting), _minutes(optional, waiting)
+
+
+def own_share(notebook: NotebookNode) -> float:
+    """How much of the minutes, without waiting, are the learner's own: exercises and guesses."""
+    core, _ = _parts(notebook)
+    asked = quizzes.of(_slug(notebook))
+    guesses = [cell for cell in notebook.cells if cell.source.startswith('quiz("predict')]
+    guessing = _minutes([_with_words(cell, asked) for cell in guesses], {})
+    return (own_minutes(core) + guessing) / _minutes(core, {})
+
+
+def _slug(notebook: NotebookNode) -> str:
     code = "\n".join(cell.source for cell in code_cells(notebook))
     [slug] = re.findall(r'^begin\("(.+)"\)$', code, re.MULTILINE)
-    parts: dict[bool, list[NotebookNode]] = {False: [], True: []}
+    return str(slug)
+
+
+def _parts(notebook: NotebookNode) -> tuple[list[NotebookNode], list[NotebookNode]]:
+    """Cells as they read, those that are optional apart."""
+    asked = quizzes.of(_slug(notebook))
+    parts: tuple[list[NotebookNode], list[NotebookNode]] = ([], [])
     optional = False
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for head in re.findall(r"^## (.+)$", cell.source, re.MULTILINE):
                 optional = head.startswith(OPTIONAL)
-        parts[optional].append(_with_words(cell, quizzes.of(slug)))
-    return _minutes(parts[False]), _minutes(parts[True])
+        parts[optional].append(_with_words(cell, asked))
+    return parts
 
 
 QUIZ = re.compile(r'quiz\("(.+)"\)')
@@ -121,8 +144,8 @@ def _with_words(cell: NotebookNode, quizzes_of: Mapping[str, Sequence[Question]]
     return new_markdown_cell("\n\n".join(said))
 
 
-def _minutes(cells: list[NotebookNode]) -> float:
-    words = lines = 0
+def _minutes(cells: list[NotebookNode], waiting: Mapping[str, float]) -> float:
+    words, lines, seconds = 0, 0, 0.0
     for cell in cells:
         if cell.cell_type == "markdown":
             prose = re.sub(r"<[^>]+>", " ", cell.source)
@@ -130,7 +153,8 @@ def _minutes(cells: list[NotebookNode]) -> float:
         else:
             code = map(str.strip, cell.source.splitlines())
             lines += sum(bool(line) and not line.startswith("#") for line in code)
-    return words / 160 + lines / 10 + own_minutes(cells)
+            seconds += waiting.get(grading(cell).get("grade_id", ""), 0.0)
+    return words / 160 + lines / 8 + seconds / 60 + own_minutes(cells)
 
 
 def own_minutes(cells: list[NotebookNode]) -> int:

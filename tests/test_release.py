@@ -28,12 +28,13 @@ from tests.course import (
     is_check,
     is_exercise,
     minutes,
-    own_minutes,
+    own_share,
     read,
     released_path,
     solution_path,
     split_solution,
 )
+from tests.waits import waits
 
 pytestmark = pytest.mark.slow
 
@@ -259,8 +260,16 @@ def test_minutes_on_the_card_are_those_it_takes(slug: str) -> None:
 
 @each_lesson
 def test_a_third_of_the_minutes_are_the_learners_own(slug: str) -> None:
-    released = read(released_path(slug))
-    assert own_minutes(released.cells) / minutes(released)[0] >= 1 / 3
+    assert own_share(read(released_path(slug))) >= 1 / 3
+
+
+@each_lesson
+def test_what_each_cell_keeps_one_waiting_is_recorded(slug: str) -> None:
+    cells = code_cells(read(solution_path(slug)))
+    told = f"{slug} has other cells than tests/waits.json: run `python -m tests.waits {slug}`"
+    assert {label for cell in cells if (label := grading(cell).get("grade_id"))} == {
+        *waits().get(slug, {})
+    }, told
 
 
 @each_lesson

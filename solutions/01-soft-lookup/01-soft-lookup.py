@@ -64,10 +64,8 @@ figures.live.Race(4)
 # %% [markdown]
 # - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
 #   anew. With PyTorch's start, each hand-over leaves less than half of the slope: 0.001 after 8,
-#   2 · 10⁻⁶ after 16. At 9 and 10 it depends on the start; from 11 on it guesses, after these 600 steps.
-#   A **GRU** can keep its summary, and learned every distance from its three starts. (A slope is no
-#   promise. At 16 an RNN whose start keeps lengths has more of it than the GRU, and guesses in 28 of 30 trainings, the
-#   GRU in 4.)
+#   2 · 10⁻⁶ after 16. From 11 on it guesses, after these 600 steps. A **GRU** can keep its summary, and
+#   learned every distance from its three starts.
 # - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
 #   is called a **layer**. Four layers reach four tokens, and from 5 on they guess.
 # - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take
@@ -81,16 +79,14 @@ figures.live.Race(4)
 # Training sets a network's numbers, its **parameters**. **One set of them serves a text of any
 # length**, in all racers but the last. And **attention can connect by content, not by place**. Look at *right one
 # place off* at distance 4: attention, trained at 4 alone, is right at 3 and 5 as well, and in texts of 257 tokens. The
-# RNN and the convolution fail: they learned a place. (Trained at 1 to 4, the RNN finds the mark at 5 as well.)
+# RNN and the convolution fail: they learned a place.
 #
 # What is each of them told? RNN and GRU read in order, the convolution sees who stands beside whom, and this look is
 # told nothing of places: it *cannot* learn one. (With the mask of lesson 06, layers can.) The last racer is told.
 # Each place has numbers of its own, learned like
 # the rest and added to the letter's, and one place off it is right in 0.12 to 1.00, by the training. How loud they
-# are at the start,
-# beside the letters and the mark, tips it. With the mark as it is, at three tenths of the letters' size it goes by
-# content: right one place off in more than 0.9, in each of thirty trainings. At twice their size it goes by place:
-# less than half, in each of thirty. (With a mark a third as large, small places win in some trainings.)
+# are at the start, beside the letters and the mark, tips it: at three tenths of the letters' size it goes by content, at
+# twice their size by place.
 #
 # What comes out has as many words as went in: **each word, rewritten in its context**.
 #
@@ -454,7 +450,7 @@ for score in (4, 709, 710, -745, -746):
 #
 # The factor cancels. The weights depend on the *differences* between scores and on nothing else. So
 # choose c = the largest score. Then the largest exponent is 0 and its power is 1. Nothing overflows,
-# and the sum is at least 1, so nothing is divided by 0: such a softmax is **stable**. A power becomes 0 only if its score is more than 745 below the best. Its share would begin with over 300 zeros anyway.
+# and the sum is at least 1, so nothing is divided by 0: such a softmax is **stable**.
 #
 # One score has a meaning of its own: −∞, which Python writes `-math.inf`. It says *this book may not
 # be opened at all*, and its weight has to be exactly 0. From lesson 03 on we hide keys with it. If
@@ -516,23 +512,6 @@ def softmax(scores: list[float]) -> list[float]:
 
 # %% nbgrader={"grade": true, "grade_id": "softmax-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(softmax)
-
-# %% [markdown]
-# Try it: first the scores from your pencil, then the same with 10,000 added to each, then with
-# *seas* forbidden.
-
-# %% nbgrader={"grade": false, "grade_id": "use-softmax", "locked": true, "schema_version": 3, "solution": false, "task": false}
-scores_of: list[list[float]] = [
-    [0, 4, 3, -4],
-    [10_000, 10_004, 10_003, 9_996],
-    [0, 4, -math.inf, -4],
-]
-for scores in scores_of:
-    print([round(weight, 4) for weight in softmax(scores)], "from", scores)
-
-# %% [markdown]
-# The first two lines are equal. In the third, the weight of *seas* is 0 and went to the others in proportion to
-# what they had.
 
 # %% [markdown]
 # ## The soft lookup
@@ -635,22 +614,6 @@ print("weights:          ", [round(weight, 4) for weight in weights])
 # 16.51 grams of salt a litre: your pencil's number. The answer is a weighted
 # average, so but for rounding it is never saltier than the saltiest page or fresher than the freshest.
 #
-# ### Every key contributes
-#
-# A weight of 0.0002 is small. Is it nothing? Take one book at a time off the shelf and ask again.
-# Guess first: whose absence changes the answer most?
-
-# %% nbgrader={"grade": false, "grade_id": "leave-one-out", "locked": true, "schema_version": 3, "solution": false, "task": false}
-for absent, book in enumerate(BOOKS):
-    fewer_keys = KEYS[:absent] + KEYS[absent + 1 :]
-    fewer_pages = PAGES[:absent] + PAGES[absent + 1 :]
-    without = soft_lookup(QUERY, fewer_keys, fewer_pages)[0]
-    print(f"without {book:8} {without[0]:7.3f} g/l, a change of {without[0] - answer[0]:+.3f}")
-
-# %% [markdown]
-# Every book changes the answer. Without *deserts* it moves in the third decimal; without *marshes*,
-# the closest, it doubles.
-#
 # ### Temperature
 #
 # A small τ makes the differences between scores large, so that the best book takes nearly everything. A large τ
@@ -689,10 +652,6 @@ for temperature in (0.1, 0.3, 1, 3, 10, 100, 1000):
 # %% [markdown]
 # Down the table the first distance grows from 0.000 and the second shrinks towards 0. **The best score
 # alone is the cold limit of the soft lookup, and the plain mean is its hot limit.**
-#
-# On other shelves the cold limit need not be the exact match. Where two keys are equal, `hard_lookup`
-# adds their pages, while the soft lookup averages them. And where lengths differ, a loud key can take the place of
-# the one that equals the query.
 #
 # ### What the slope is good for
 #
@@ -749,10 +708,8 @@ check(softmax_without_shift, name="softmax")
 
 # %% [markdown]
 # The formula is right: open the claims at the end of the card, and the first one holds. Large scores
-# make `math.exp` overflow, very negative ones make the sum 0. The symptom in plain Python is an
-# `OverflowError` or a `ZeroDivisionError`; NumPy and PyTorch raise nothing there and give NaN, "not a
-# number", which then spreads. At two scores of 709.5 in float64 (88.5 in float32) the sum alone overflows, and both
-# weights come out as 0 without an error.
+# make `math.exp` overflow, very negative ones make the sum 0. Plain Python raises an
+# `OverflowError` or a `ZeroDivisionError`; NumPy and PyTorch give NaN, "not a number", which then spreads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}

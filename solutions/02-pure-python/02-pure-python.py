@@ -14,7 +14,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | say where queries, keys and values come from and why there are three; compute self-attention on paper; write it from nested lists; set two matrices so that words attend to what you want |
-# | **Minutes** | about 85 |
+# | **Minutes** | about 90 |
 # | **You need** | lesson 01 (dot product, softmax, weighted average), Python lists and loops |
 # | **Runs on** | CPU, without a network |
 # | **You may stop** | before *Break it on purpose* |
@@ -136,8 +136,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # *weights*.) For *cat*'s query, the first entry is its row of X with the first column of $W_q$: 0·0 + 1·0 + 1·1 +
 # 0·(−1) = 1.
 #
-# So that rows of Q can meet rows of K, the latter become columns first. That is the **transpose**, Kᵀ: what
-# stood at [i][j] stands at [j][i].
+# Rows of Q have to meet rows of K, so K is transposed first. In the **transpose** Kᵀ, what stood at [i][j] stands at
+# [j][i].
 
 # %% [markdown]
 # ## The formula, factor by factor
@@ -320,18 +320,16 @@ check(matmul)
 #
 # difficulty ●○○ · 5 min · 1 point
 #
-# Turn rows into columns: what stood at [i][j] stands at [j][i]. Return new lists. Rows of
-# different lengths are not a matrix: raise a `ValueError` for them.
+# `matmul`'s companion: what stood at [i][j] stands at [j][i], in new lists. Raise a `ValueError` for rows of different lengths.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "transpose-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
 #
-# The first row of the result is the first column of A. Read A column by column. If you like `zip`: on its own it
-# stops at the shortest row without an error, and it gives tuples where you need lists.
+# The first row of the result is the first column of A. (`zip` gives tuples, and stops at the shortest row without an error.)
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (N, M) becomes (M, N). The outer loop runs over the M columns, the inner one over the N rows.
+# (N, M) becomes (M, N).
 #
 # </details>
 # </details>

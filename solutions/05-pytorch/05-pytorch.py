@@ -260,39 +260,12 @@ for name, mask in {
 # ### Rows with no key left
 #
 # A reader who may open no book goes home with nothing: weights 0, output 0. Softmax alone does not know this.
-
-# %% nbgrader={"grade": false, "grade_id": "see-empty-row", "locked": true, "schema_version": 3, "solution": false, "task": false}
-nothing = torch.full((3,), -torch.inf, dtype=torch.float64)
-print("softmax of three -inf:", torch.softmax(nothing, dim=-1).tolist())
-
-mask = torch.ones(5, 5, dtype=torch.bool)  # True = attend
-mask[2] = False  # want may attend to nothing
-as_float = torch.zeros(5, 5, dtype=torch.float64).masked_fill(~mask, -torch.inf)
-with torch.no_grad():
-    for name, kind in {"bool": mask, "float": as_float}.items():
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=kind)
-        print(f"built-in, {name:5} mask, want:", out[0, 2].tolist())
-
-# %% [markdown]
-# `F.scaled_dot_product_attention` of PyTorch 2.13, which this course is tested with, gives exactly 0 for
-# both kinds of mask. Until 2024 it gave NaN (the discussion is among the sources).
 #
-# To put 0 where NaN was mends the answer, and not the slopes. On the way back autograd multiplies by softmax's
-# own result for that row, and 0 · NaN is NaN. Through q and k, one such row turns all of $W_q$ and $W_k$ into
-# NaN at the next training step.
+# Where all scores of a row are −∞, it gives NaN. Putting 0 there afterwards mends the answer, and not the slopes: on
+# the way back autograd multiplies by softmax's own result, and 0 · NaN is NaN.
 #
-# So give the empty row harmless scores *before* softmax, say 0, and set its weights to 0 *after* it. (With a
-# bool mask and `masked_fill` before softmax, that fill has slope 0 and stops the NaN by itself.) The check looks
-# at the slopes as well.
-#
-# To find the empty rows, `x.all(dim=-1)` says of each row whether all of it is True. With `keepdim=True` the
-# axis stays, with size 1, so that the answer lines up with the table.
-
-# %% nbgrader={"grade": false, "grade_id": "see-all", "locked": true, "schema_version": 3, "solution": false, "task": false}
-table = torch.tensor([[0.5, -torch.inf], [-torch.inf, -torch.inf]])
-empty = (table == -torch.inf).all(dim=-1, keepdim=True)
-print("empty:", tuple(empty.shape), empty.tolist())
-print("filled:", table.masked_fill(empty, 0.0).tolist())
+# So give the empty row harmless scores *before* softmax, say 0, and set its weights to 0 *after* it. The check looks at
+# the slopes as well. To find the empty rows, `x.all(dim=-1, keepdim=True)` says of each row whether all of it is True.
 
 # %% [markdown]
 # ### Exercise: `scaled_dot_product_attention`
@@ -388,9 +361,11 @@ check(scaled_dot_product_attention)
 # For the weights, values are the identity again.
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
-sides = torch.randn(5, 5, dtype=torch.float64)
+mask = torch.ones(5, 5, dtype=torch.bool)  # True = attend
+mask[2] = False  # want may attend to nothing
+as_float = torch.zeros(5, 5, dtype=torch.float64).masked_fill(~mask, -torch.inf)
 identity = torch.eye(5, dtype=torch.float64).expand(2, 5, 5)
-masks: dict[str, torch.Tensor | None] = {"no": None, "bool": mask, "float": sides}
+masks: dict[str, torch.Tensor | None] = {"no": None, "bool": mask, "float": as_float}
 for name, attn_mask in masks.items():
     out, weights = scaled_dot_product_attention(q, k, v, attn_mask)
     out_apart = out - F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask)
@@ -407,7 +382,6 @@ for name, attn_mask in masks.items():
 
 # %% nbgrader={"grade": false, "grade_id": "compare-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 pull = torch.randn(2, 5, d_v, dtype=torch.float64)  # how much each output number counts
-masks = {"no": None, "bool": mask, "float": as_float}
 for name, attn_mask in masks.items():
     out, _ = scaled_dot_product_attention(q, k, v, attn_mask)
     expected = F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask)
@@ -494,24 +468,7 @@ def softmax_backward(weights: torch.Tensor, upstream: torch.Tensor) -> torch.Ten
 check(softmax_backward)
 
 # %% [markdown]
-# The rest of the way back is products. The output is weights times values, so `pull` reaches the weights
-# through the values. The scores are q kᵀ/$\sqrt{d_k}$, so their slopes reach q through k, and k through q. Compare
-# with autograd:
-
-# %% nbgrader={"grade": false, "grade_id": "use-softmax_backward", "locked": true, "schema_version": 3, "solution": false, "task": false}
-out, weights = scaled_dot_product_attention(q, k, v)
-slopes_of_scores = softmax_backward(weights, pull @ v.mT)  # (2, 5, 5)
-yours_by_name = {
-    "q": slopes_of_scores @ k / d_k**0.5,
-    "k": slopes_of_scores.mT @ q / d_k**0.5,
-    "v": weights.mT @ pull,
-}
-slopes = torch.autograd.grad(out, (q, k, v), pull)
-for (name, own), theirs in zip(yours_by_name.items(), slopes, strict=True):
-    print(f"{name}: agrees with autograd: {torch.allclose(own, theirs, rtol=0, atol=1e-12)}")
-
-# %% [markdown]
-# That is all of attention's way back: two matrix products forward, four back, and your line between them.
+# The rest of the way back is products: two matrix products forward, four back, and your line between them.
 #
 # ## Attention as a module
 #
@@ -522,12 +479,6 @@ for (name, own), theirs in zip(yours_by_name.items(), slopes, strict=True):
 #
 # `nn.Linear(d, d_k)` is a projection with parameters of its own, random at first. It stores its matrix
 # as **(out, in)**, the transpose of ours, and computes $y = x\,W^{\top} + b$, with a bias b unless you say `bias=False`.
-
-# %% nbgrader={"grade": false, "grade_id": "see-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
-torch.manual_seed(1)
-linear = nn.Linear(6, 4, bias=False, dtype=torch.float64)
-print("weight:", tuple(linear.weight.shape), " output:", tuple(linear(X).shape))
-print("x times its transpose:", torch.allclose(linear(X), X @ linear.weight.mT))
 
 # %% [markdown]
 # ### Exercise: `SelfAttention`
@@ -704,7 +655,7 @@ for name, found in mixing(random_texts).items():
 # %% [markdown]
 # ## Break it on purpose
 #
-# Here are two functions that run without an error. Read each one, and say what the check will find before you run it.
+# This function runs without an error. Read it, and say what the check will find before you run it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "break-detach", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -733,34 +684,7 @@ for name, parameter in half.named_parameters():
 # No error, and the loss can go down all the same, since $W_v$ learns. $W_q$ and $W_k$ never move: no slope tells this module
 # *whom* to listen to. The symptom is a parameter whose `.grad` stays None. Look at every parameter's `.grad` after the
 # first `backward()` of a new model.
-#
-# Now the second function:
 
-
-# %% nbgrader={"grade": false, "grade_id": "break-mask-scaled", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def mask_is_scaled_too(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, attn_mask: torch.Tensor | None = None
-) -> tuple[torch.Tensor, torch.Tensor]:
-    if attn_mask is not None and attn_mask.dtype.is_floating_point:
-        attn_mask = attn_mask / q.shape[-1] ** 0.5
-    return scaled_dot_product_attention(q, k, v, attn_mask)
-
-
-check(mask_is_scaled_too, name="scaled_dot_product_attention")
-
-# %% nbgrader={"grade": false, "grade_id": "break-mask-scaled-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
-gentle = torch.tensor([[3.0, 1.0, 1.0, 1.0]], dtype=torch.float64).log()
-wide_query = torch.zeros(1, 64, dtype=torch.float64)
-wide_keys = torch.zeros(4, 64, dtype=torch.float64)
-for name, hint in {"0 and -inf": hide_last_float, "first three times": gentle}.items():
-    for function in (scaled_dot_product_attention, mask_is_scaled_too):
-        shown = function(wide_query, wide_keys, wide_keys, hint)[1]
-        print(f"{name:18}{function.__name__:30}", [round(w, 3) for w in shown[0].tolist()])
-
-# %% [markdown]
-# **The mask is scaled too.** You do not see it with a mask of 0 and −∞, because both stay the same when divided.
-# So every test with such a mask passes. With other numbers, the mask loses strength with the width: at
-# $d_k$ = 64 a book that should get three times the share of another gets 1.15 times it.
 
 # %% [markdown]
 # ## Cost
@@ -784,7 +708,7 @@ for n in (32, 64, 128, 256, 512):
 # %% [markdown]
 # Your function keeps the (N, N) weights of each sentence, so the last term takes over: at the end of the table, twice the
 # tokens are nearly four times the numbers. (If yours fills rows even without a mask, it keeps another copy of the
-# weights, and the count nearly doubles for long sentences. A softmax written out by hand keeps more copies.)
+# weights.)
 #
 # With four axes and values as wide as keys, the built-in runs a **fused** program, which goes through the keys block by block.
 # (That is what the 1 in the cell is for. With your module's three axes it keeps as much as yours;

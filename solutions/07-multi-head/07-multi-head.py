@@ -239,7 +239,7 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 # Each single head looks at both visitors, but brings back one average: for *law 4*, something of a 1 and
 # something of a 3. And a card does not say whether it is the front's or the twin's. (If it did, as a who-word and a where-word do, one head and a linear layer would read both.)
 #
-# A linear layer adds up what the cards say. One of the two cards is louder, whatever you ask: a card that speaks for a 3 with all of the weight also speaks for it with a part of the weight. So the first model follows one
+# A linear layer adds weight times what a card says. The heavier card wins, and it wins for both questions. So the first model follows one
 # visitor for both questions. Where the answers differ, it says one number twice about nine times out of
 # ten.
 #
@@ -501,7 +501,7 @@ check(merge_heads)
 # reader's findings reach all of the d numbers.
 #
 # **One product for all heads.** The paper writes a small matrix for each head, d × d/H. Side by
-# side they are one d × d matrix: x $W_q$, then the cut.
+# side they are one d × d matrix: x $W_q$, then the cut. A head's width is d/H, so `attend` divides by √(d/H).
 #
 # ### Exercise: `MultiHeadAttention`
 #
@@ -726,42 +726,6 @@ for name, (divide, unite) in {
 # The third line is the nastiest. Two mistakes undo each other's leak, so that the test of lesson 06
 # passes. The swap finds them. (Swap far apart: *the* and *cat*, of one head, would pass.)
 #
-# ### Another divisor
-#
-# A likely first version divides by √d, as the tokens are d wide. `attend` takes √(d/H), because it asks `q`
-# for its width *after* the cut. What does √d cost?
-
-
-# %% nbgrader={"grade": false, "grade_id": "break-scale", "locked": true, "schema_version": 3, "solution": false, "task": false}
-class WholeWidth(MultiHeadAttention):
-    def __init__(self, d: int, n_heads: int, bias: bool = True) -> None:
-        super().__init__(d, n_heads, bias)
-        self.parts = n_heads
-
-    def forward(self, x: Tensor, causal: bool = False) -> tuple[Tensor, Tensor]:
-        q, k, v = (split_heads(W(x), self.parts) for W in (self.W_q, self.W_k, self.W_v))
-        triangle = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril() if causal else None
-        found, weights = attend(q / self.parts**0.5, k, v, triangle)  # √H · √(d/H) is √d
-        return self.W_o(merge_heads(found)), weights
-
-
-check(WholeWidth, name="MultiHeadAttention")
-
-# %% nbgrader={"grade": false, "grade_id": "break-scale-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
-torch.manual_seed(1)
-for n_heads_now in (1, 4, 16):
-    w = 64 // n_heads_now
-    q, k = torch.randn(2, 200, n_heads_now, 16, w, dtype=torch.float64)
-    raw = q @ k.mT
-    for name, scale in (("√(d/H)", w), ("√d", 64)):
-        scores = raw / scale**0.5
-        largest = scores.softmax(dim=-1).amax(dim=-1).mean()
-        print(f"H = {n_heads_now:2}, by {name:7} spread {scores.std():.2f}, largest {largest:.2f}")
-
-# %% [markdown]
-# With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H. With 16 heads the largest weight of a row is then 0.09 on average instead of 0.23. Training can undo it by making the
-# matrices larger; but weights trained elsewhere and copied in give other results.
-#
 # ## Cost
 #
 # Heads share the width, so the matrix products stay the same size: a head's scores take N² · d/H multiplications, and there are H
@@ -774,40 +738,6 @@ for n_heads_now in (1, 4, 16):
 # | in scores and averages | 2 N² d | H · 2 N² d/H = 2 N² d |
 # | powers of e, and weights kept | N² | H · N² |
 #
-# Measure it in your module. `FlopCounterMode` counts the floating-point operations of matrix products,
-# two for each multiplication (with its addition); softmax counts as 0. `Products` counts the calls of matrix products, and
-# the powers of e.
-
-# %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import FlopCounterMode
-
-
-class Products(TorchDispatchMode):
-    """Counts the matrix products, and the powers of e, while it is switched on."""
-
-    calls = powers = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        name = func.__name__.partition(".")[0]
-        self.calls += name in ("mm", "addmm", "bmm", "baddbmm")
-        self.powers += args[0].numel() if name in ("_softmax", "exp") else 0
-        return func(*args, **(kwargs or {}))
-
-
-batch_of_two = torch.randn(2, 50, 64)
-print(" H   parameters   multiplications   products   powers of e   weights")
-for n_heads_now in (1, 2, 8, 64):
-    module = MultiHeadAttention(64, n_heads_now)
-    with torch.no_grad(), FlopCounterMode(display=False) as counted:
-        module(batch_of_two)
-    with torch.no_grad(), Products() as products:
-        _, weights = module(batch_of_two)
-    parameters = sum(parameter.numel() for parameter in module.parameters())
-    print(f"{n_heads_now:2} {parameters:12,} {counted.get_total_flops() // 2:17,}", end="")
-    print(f"{products.calls:11} {products.powers:13,} {weights.numel():9,}")
-
-# %% [markdown]
 # Parameters and multiplications stay. (Prediction 2: C.) Powers and weights grow, and weights are memory. There are
 # six products, four linears and two in `attend`, for one head as for 64: the heads are an axis of one batched
 # product, and not a loop.
@@ -828,7 +758,7 @@ quiz("check yourself")
 #    reshape alone gives the right shape and the wrong numbers ([the cut](#Cut-the-width,-not-the-sentence),
 #    [the bug](#A-shorter-cut)).
 # 3. Divide a head's scores by √(d/H): its queries and keys are d/H wide
-#    ([the scale](#Another-divisor)).
+#    ([the module](#Heads-in-a-module)).
 # 4. The output is a sum: each head's weights, values and part of $W_o$. The mean of the weights is in no
 #    formula ([what each head brings](#What-each-head-brings)).
 # 5. Parameters, and multiplications in matrix products, do not depend on H. There are H · N² weights, and

@@ -17,7 +17,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | write cross-attention; hide the padding of what is read, and say what comes out where nothing is left; tell the three attentions of an encoder–decoder apart at a glance; build a whole decoder layer that equals PyTorch's |
-# | **Minutes** | about 85 |
+# | **Minutes** | about 90 |
 # | **You need** | lessons 05 to 07: batched attention, padding masks, heads |
 # | **Runs on** | CPU; needs no network |
 # | **You may stop** | before *A decoder layer from these parts* |
@@ -275,7 +275,7 @@ check(cross_attention)
 #
 # Now give your function a sentence that you can read. Each word is one-hot, so x is 5 wide and the context 6. The matrices
 # are set by hand and say what a word is *about*, in four columns: who, doing, thing, time. An article is about a
-# thing, and it keeps away from what is done: it has a number below 0 there. Queries are 8 times as large, so that the
+# thing. Its entry for *doing* is below 0, so it avoids verbs. Queries are 8 times as large, so that the
 # best match gets most of the weight.
 
 # %% nbgrader={"grade": false, "grade_id": "see-words", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -27,7 +27,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlab import begin, check, figures, quiz  # is it missing? open it by: attnlab lab
@@ -372,16 +371,6 @@ figures.position.clock(E, [0, 8, 16])
 # The first hand goes round in 2π = 6.3 positions; the slowest would need about 35,000. A fast hand says exactly
 # where you are in its round, but not in which round. A slow one says roughly where you are.
 #
-# Does attention notice the order now? Ask your own function.
-
-# %% nbgrader={"grade": false, "grade_id": "stamped", "locked": true, "schema_version": 3, "solution": false, "task": false}
-stamp = sinusoidal_encoding(5, d).double()
-print("equivariant with stamps:", is_equivariant(lambda x: read(x + stamp)[0], x, new_order))
-one, other = embed(sentence) + stamp, embed("the man bites the dog") + stamp
-apart = (read(one)[0][2] - read(other)[0][2]).norm() / read(one)[0][2].norm()
-print(f"the two rows of bites now differ by {100 * apart:.0f} % of their length")
-
-# %% [markdown]
 # ### What a dot product of two encodings knows
 #
 # Attention compares by dot products. What does the dot product of two stamps say? A hand
@@ -565,39 +554,12 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
 check(rotary)
 
 # %% [markdown]
-# Test four claims on your own function: lengths stay the same; moving everything by 100 changes
-# no score; it notices the order; left and right differ. The last line shows that the clock is the
-# same: turn the arrow (0, 1) of every pair *backwards*, and you get the sinusoidal encoding.
-
-# %% nbgrader={"grade": false, "grade_id": "use-rotary", "locked": true, "schema_version": 3, "solution": false, "task": false}
-q, k, places = x @ W_q, x @ W_k, torch.arange(5)
-
-
-def scores_at(shift: int) -> Tensor:
-    """Scores (5, 5) with all positions moved by the same number."""
-    return rotary(q, places + shift) @ rotary(k, places + shift).mT
-
-
-def read_in_order(x: Tensor) -> Tensor:
-    """The sentence again, with turned queries and keys."""
-    return attend(rotary(x @ W_q, places), rotary(x @ W_k, places), x @ W_v)[0]
-
-
-print("lengths stay:            ", torch.allclose(rotary(q, places).norm(dim=-1), q.norm(dim=-1)))
-print("moved by 100, same scores:", torch.allclose(scores_at(0), scores_at(100)))
-print("equivariant:             ", is_equivariant(read_in_order, x, new_order))
-both = rotary(q[:1].expand(5, d), places) @ rotary(k[1:2].expand(5, d), places).mT
-print(f"the, asking dog: two to the left {both[2, 0]:.3f}, two to the right {both[2, 4]:.3f}")
-up = torch.tensor([0.0, 1.0]).repeat(16).expand(64, 32)
-print("the sinusoidal clock:    ", torch.allclose(rotary(up, -torch.arange(64)), E, atol=1e-4))
-
-# %% [markdown]
 # ## Past the end of training
 #
 # Now test your second prediction. The task needs nothing but position: *say the word that stood three places
 # back*. Texts are random, made of eight words, so that no word helps to guess another. Each model has one attention
-# layer of one head and d = 32, and trains on texts of **16** words (with cross-entropy and Adam, lesson 06). Then it
-# reads **32**. The learned table has 32 rows, so it accepts them. You need `window` later.
+# layer of one head and d = 32, and trains on texts of **16** words (`train`: 400 steps of Adam, lesson 06). Then it
+# reads **32**, and `share_right` says at which places it is right. The learned table has 32 rows, so it accepts them. You need `window` later.
 #
 # One model gets no positions, and three get those that you wrote. Two get a **bias**, a number that is added to each
 # score and depends on the distance alone:
@@ -610,6 +572,8 @@ print("the sinusoidal clock:    ", torch.allclose(rotary(up, -torch.arange(64)),
 
 # %% nbgrader={"grade": false, "grade_id": "models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import cache
+
+from attnlab.lessons.position.back import SEEN, share_right, train
 
 
 class LooksBack(nn.Module):
@@ -640,22 +604,7 @@ class LooksBack(nn.Module):
         return self.answer(scores.softmax(dim=-1) @ self.W_v(x))
 
 
-BACK = 3
-SEEN = 16
 torch.set_num_threads(1)  # for matrices as small as these, threads wait longer than they work
-
-
-def train(model: LooksBack) -> LooksBack:
-    """The model after 400 steps on fresh texts."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    for _ in range(400):
-        words = torch.randint(8, (64, SEEN))
-        scores = model(words)[:, BACK:]
-        loss = F.cross_entropy(scores.flatten(0, 1), words[:, :-BACK].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return model
 
 
 @cache
@@ -663,16 +612,6 @@ def trained(kind: str, seed: int = 0) -> LooksBack:
     """Asked for again, it is the same one."""
     torch.manual_seed(seed)
     return train(LooksBack(kind))
-
-
-def share_right(model: LooksBack, n: int, window: int = 10**6) -> Tensor:
-    """Share of right answers at each position; NaN where there is no third word back."""
-    words = torch.randint(8, (32_000 // n, n), generator=torch.Generator().manual_seed(1))
-    with torch.no_grad():
-        best = model(words, window).argmax(dim=-1)
-    return torch.cat(
-        [torch.full((BACK,), torch.nan), (best[:, BACK:] == words[:, :-BACK]).double().mean(0)]
-    )
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-beyond", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -685,14 +624,12 @@ figures.position.beyond(curves, SEEN, 1 / 8)
 # cases, so the later words cost the rest.) Without positions the best that a model can do is to name the word that it
 # sees most often, and that is right in 0.22 of all cases. In the grey field (prediction 2: C):
 #
-# - **learned** falls to guessing from one position to the next: its rows 16 to 31 are what they were on
-#   the first day.
+# - **learned** falls to guessing from one position to the next: its rows 16 to 31 still hold their random start.
 # - **sinusoidal** falls at once, too, though every place has a stamp. There is a $W_q$ that is right at
 #   every place, but training found one that is right for the 16 stamps it saw.
 # - **rotary** goes on into the grey field as if nothing had happened.
 # - **T5** does not fall there either: in texts of 32 words it is right in 0.95 of all cases, at any place.
-# - **ALiBi** says *near* and not *three back*: it gives near words the most. It gets 0.21 at every length, and
-#   with eight heads, a causal mask, as published, and three times the steps 0.3.
+# - **ALiBi** says *near* and not *three back*: it gives near words the most. It gets 0.21 at every length.
 #
 # Are the new *places* the cause? They are: train with texts of 16 words that begin anywhere from place 0 to 16, and
 # in the grey field learned reaches 0.88 to 1.00, and sinusoidal 0.93 to 1.00 (ten seeds). Trained from place 0, they
@@ -711,13 +648,11 @@ for times in (1, 2, 4, 8, 16, 32):
 
 # %% [markdown]
 # They have one each, and for different reasons. With these speeds, most of rotary's hands are so slow that past 15 steps
-# they point where training never saw them, and nothing keeps those scores low. (With base 2 every hand goes round in
-# training, and 2,048 words are right as well.) Most far words get next to nothing, but a few get much: at 512 words
-# the heaviest of them takes 0.18 of the weight in an average row, and the third word back keeps 0.04. Language models with rotary
-# positions get worse past their training length, too (Press et al. 2022, section 2.2).
+# they point where training never saw them, and nothing keeps those scores low. Most far words get next to nothing, but a few get much: at 512 words
+# the heaviest of them takes 0.18 of the weight in an average row, and the third word back keeps 0.04.
 #
 # In T5 all far words share a number that was trained, and it is low. But there are many of them, and together they
-# outweigh one. If that is so, louder scores mend T5, and not rotary. Double them, and train nothing:
+# outweigh one. If so, louder scores mend T5, and not rotary. Double them, and train nothing:
 
 # %% nbgrader={"grade": false, "grade_id": "mend-louder", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 for kind, part in (("T5", "bias"), ("rotary", "W_q")):
@@ -767,6 +702,7 @@ check(rotary_in_halves, name="rotary")
 # by the other.
 
 # %% nbgrader={"grade": false, "grade_id": "break-halves-symptom", "locked": true, "schema_version": 3, "solution": false, "task": false}
+q, k, places = x @ W_q, x @ W_k, torch.arange(5)
 for name, turn_q, turn_k in (
     ("neighbours, both", rotary, rotary),
     ("halves, both", rotary_in_halves, rotary_in_halves),
@@ -774,21 +710,6 @@ for name, turn_q, turn_k in (
 ):
     here, there = (turn_q(q, places + s) @ turn_k(k, places + s).mT for s in (0, 7))
     print(f"{name:17} moved by 7, same scores: {torch.allclose(here, there)}")
-
-# %% [markdown]
-# **What is wrong?** A model that writes keeps its old keys and computes one new query at
-# a time. Somebody turns that query by `torch.arange(1)`:
-
-# %% nbgrader={"grade": false, "grade_id": "break-position-zero", "locked": true, "schema_version": 3, "solution": false, "task": false}
-kept = rotary(k, places)  # keys of all five words, turned when they came
-for name, place in (("position 4", torch.tensor([4])), ("arange(1)", torch.arange(1))):
-    weights = (rotary(q[4:], place) @ kept.mT / d**0.5).softmax(dim=-1)
-    print(f"{name:11} weights of man:", [round(w, 3) for w in weights[0].tolist()])
-
-# %% [markdown]
-# There is no error, and the row adds up to 1. But the weights differ: **the new word begins at 0**, and *man* reads as if it were the first word.
-# Training turns whole sentences at once, so training shows nothing; the model is only bad at writing.
-# The test that finds it compares word by word with all at once.
 
 # %% [markdown]
 # ## Cost
@@ -801,8 +722,6 @@ for name, place in (("position 4", torch.tensor([4])), ("arange(1)", torch.arang
 # | learned, added once | max_len · d | 0 (N · d additions) | max_len |
 # | rotary, in every layer | 0 | 4 for a pair: 2 N · d for queries, as many for keys | any, but see above |
 # | T5's bias | for each head, one for each distance that it tells apart | 0 (N² additions for each head) | any, but see above |
-#
-# Attention itself takes 2 N² d, so rotary's 4 N d is a share of 2/N.
 
 # %% [markdown]
 # ## Check yourself

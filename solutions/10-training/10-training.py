@@ -157,10 +157,12 @@ check(train_step)
 # weigh, mix, $W_o$, the mean over the words, classify. The short phrases are a batch of their own, so that no padding is needed.
 
 # %% nbgrader={"grade": false, "grade_id": "plain", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-ONE_WORD = torch.tensor([[0], [1]])  # like, hate
-TWO_WORDS = torch.tensor([[2, 0], [2, 1]])  # not like, not hate
-LIKE_HATE = torch.tensor([0, 1])  # the right words
-HATE_LIKE = torch.tensor([1, 0])
+from functools import partial
+
+from attnlab.lessons.training import phrases
+from attnlab.lessons.training.phrases import HATE_LIKE, TWO_WORDS, answers
+
+learn_phrases = partial(phrases.learn, train_step)  # 400 rounds of Adam
 
 
 class Plain(nn.Module):
@@ -175,27 +177,6 @@ class Plain(nn.Module):
         x = self.embed(ids)  # (B, N, d)
         mixed, _ = attend(self.W_q(x), self.W_k(x), self.W_v(x))
         return self.classes(self.W_o(mixed).mean(dim=1))  # (B, n_classes)
-
-
-def learn_phrases(model: nn.Module, name: str, two_words: Tensor, targets: Tensor) -> list[float]:
-    """Losses of 400 rounds, each of two steps, one on each batch."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    with figures.training.Watch(name, 400) as watch:
-        for _ in watch:
-            short = train_step(model, ONE_WORD, LIKE_HATE, optimizer)
-            long = train_step(model, two_words, targets, optimizer)
-            watch.losses.append((short + long) / 2)
-    return watch.losses
-
-
-def answers(model: nn.Module) -> str:
-    """What the model says to each of the four phrases; 'a coin' where neither word gets 0.8."""
-    with torch.no_grad():
-        logits = torch.cat([model(ONE_WORD), model(TWO_WORDS)])
-    p_like = logits.softmax(-1)[:, 0]
-    said = ["like" if p > 0.8 else "hate" if p < 0.2 else "a coin" for p in p_like]
-    phrases = "like", "hate", "not like", "not hate"
-    return ", ".join(map(" → ".join, zip(phrases, said, strict=True)))
 
 
 torch.manual_seed(0)
@@ -227,8 +208,7 @@ figures.training.losses(stalled, 0.3466, "½ log 2")
 
 
 # %% [markdown]
-# All five end at ½ $\log 2$ = 0.347: two phrases are right, and for two the model tosses a coin. Which two differs: both
-# with *not*, or *hate* and *not hate*, or *like* and *not like*. Such a pair pulls one number both ways, and its two losses
+# All five end at ½ $\log 2$ = 0.347: two phrases are right, and for two the model tosses a coin. Such a pair pulls one number both ways, and its two losses
 # together are smallest at 0, where each is $\log 2$. Over four phrases that makes ½ $\log 2$. The proof that none gets all four:
 #
 # 1. Let f(word) be a word's number. After one attention layer with one head, each row of *not like* is a·v(not) + (1 − a)·v(like), with a
@@ -238,8 +218,8 @@ figures.training.losses(stalled, 0.3466, "½ log 2")
 # 3. *Not like* has to be negative, and lies between f(not) and f(like) > 0. So f(not) < 0.
 # 4. *Not hate* has to be positive, and lies between f(not) and f(hate) < 0. So f(not) > 0. ∎
 #
-# So no learning rate and no width helps. A residual connection (`x + …`) does, or positions, a padding word that is
-# attended to, or a second head with an a of its own: then step 1 or 2 is no longer true. But a residual carries each word past attention, so we use a hidden layer.
+# So no learning rate and no width helps. A residual connection (`x + …`) does, or positions, or a second head: then step
+# 1 or 2 is no longer true. We use a hidden layer.
 #
 # ## One hidden layer
 #
@@ -317,22 +297,14 @@ for loss, said in sorted(tried):
     print(f"{loss:.3f}  {said}")
 
 # %% [markdown]
-# With width 32 and this Adam most starts learn all four phrases; the others stay at ½ $\log 2$. With our order of the layers, which draw their numbers in turn, nine of these ten starts learn; in the table's order six do. Four times as wide, none of six did. Plain descent at 0.1 learns from all ten. Training does not always find what a model *can* do.
+# With width 32 and this Adam most starts learn all four phrases; the others stay at ½ $\log 2$. Plain descent at 0.1 learns
+# from all ten. Training does not always find what a model *can* do.
 #
 # ### Was it attention?
 #
-# A **bag of words** adds up the vectors of its words, has a hidden layer, and no attention.
-
-# %% nbgrader={"grade": false, "grade_id": "bag", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from attnlab.lessons.training.models import Bag, Reader
-
-torch.manual_seed(0)
-losses = learn_phrases(Bag(3, 32, 2), "bag of words", TWO_WORDS, HATE_LIKE)
-print(f"bag of words, four phrases: {losses[-1]:.3f}")
-
-# %% [markdown]
-# The bag learns them from all of those ten starts: a hidden layer is enough for *not*. It fails as soon as order matters. To a bag *tea not coffee* and
-# *coffee not tea* are the same, so there its loss stays at $\log 2$. Attention with positions tells them apart.
+# A **bag of words** adds up the vectors of its words, has a hidden layer, and no attention. It learns the four phrases from all of those ten starts:
+# a hidden layer is enough for *not*. It fails as soon as order matters. To a bag *tea not coffee* and
+# *coffee not tea* are the same. Attention with positions tells them apart.
 #
 # ## What does *it* mean?
 #
@@ -340,6 +312,8 @@ print(f"bag of words, four phrases: {losses[-1]:.3f}")
 # is new. A bag of words says animal or thing. A **Reader** says so at *it*: two blocks of attention and a hidden layer, with lesson 08's residuals, on words with learned positions.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from attnlab.lessons.training.models import Bag, Reader
+
 FAMILY = figures.training.sentences()
 # and two words that no sentence has
 VOCABULARY = [*sorted({word for words, _ in FAMILY for word in words}), "chase", "fast"]
@@ -380,19 +354,12 @@ for name, model in {"bag of words": Bag(len(VOCABULARY), 32, 2), **readers}.item
 # ### One row of the weights
 #
 # All are right, the bag too: in this family the adjective alone decides. *How* do the Readers know? Look at
-# the row of *it* in the last block. Two lists as an index are paired:
-
-# %% nbgrader={"grade": false, "grade_id": "see-pairs", "locked": true, "schema_version": 3, "solution": false, "task": false}
-table = torch.arange(12).reshape(3, 4)
-three, columns = torch.arange(3), torch.tensor([3, 0, 2])
-print("paired:     ", table[three, columns])
-print("not paired: ", table[:, columns].tolist())
-
+# the row of *it* in the last block.
 
 # %% [markdown]
 # ### Exercise: `attention_to`
 #
-# difficulty ●○○ · 3–5 min · 1 point
+# difficulty ●○○ · 2–4 min · 1 point
 #
 # Return what one word of each sentence attends to: row `query_index` of its weights (B, N, M), so (B, M) in all.
 # If there is a head axis, (B, H, N, M), average over it first.
@@ -405,8 +372,8 @@ print("not paired: ", table[:, columns].tolist())
 #
 # <details><summary>Hint 2: the shapes</summary>
 #
-# (B, H, N, M) averaged over axis 1 is (B, N, M). Index that with 0 to B − 1 (`torch.arange`) and the query's
-# index.
+# (B, H, N, M) averaged over axis 1 is (B, N, M). Two lists as an index are paired: index that with 0 to B − 1
+# (`torch.arange`) and the query's index.
 #
 # </details>
 # </details>
@@ -491,8 +458,8 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. Two pictures show the mean row of *it*, one for each block.
-# The lowest shows how many answers flip if this one place comes from the partner.
+# Each new sentence gets a partner with an adjective of the other kind. Above is the mean row of *it*, in each block.
+# The lowest picture shows how many answers flip if this one place comes from the partner.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -530,26 +497,10 @@ figures.training.rows(panels | {"answers that flip": shares}, words, "weight, or
 # %% [markdown]
 # (Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most. In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of
 # its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the second map shows next to nothing at *it*, which
-# flips 88 %.  A block adds what its attention brings to the row that it had, the residual. Give the partner's row of *it* to one of the two alone:
-
-
-# %% nbgrader={"grade": false, "grade_id": "past-the-map", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-@torch.no_grad()
-def two_ways(model: Reader) -> list[float]:
-    """Percent flipped by *it* through the second block's residual alone, through attention alone."""
-    first, second = model.blocks
-    own = first(model.words(IDS[TEST]))
-    new = patched([first], model.words(IDS[TEST]), model.words(PARTNERS), [IT])
-    rows = new + second.attention(own), own + second.attention(new)
-    return [percent(model.answer(x + second.hidden(x)), 1 - KINDS[TEST]) for x in rows]
-
-
-print("flipped by it, through the residual, through attention")
-for name, model in readers.items():
-    print(f"{name}:", *(f"{share:4.0f} %" for share in two_ways(model)))
-
-# %% [markdown]
-# On seed 1 all goes through the residual, and no map shows that. A map shows what was read, not what was needed.
+# flips 88 %. A block adds what its attention brings to the row that it had, the residual. On seed 1 all goes through the
+# residual: given the partner's row of *it* to attention alone, nothing flips.
+#
+# A map shows what was read, not what was needed.
 # (Jain and Wallace 2019; but see Wiegreffe and Pinter 2019.)
 #
 # ### A map that is the answer
@@ -584,7 +535,7 @@ for layers, models in pointing.items():
 # %% [markdown]
 # One block stays at chance: the query of *it*
 # and the nouns' keys are made from those words and their places. None knows the adjective, so with *tired* and
-# with *wide* the two nouns divide what they get in the same ratio. Two blocks are right on every seed, and the row flips with the adjective. You may read it, in this family, because it was trained for that and tested on new sentences.
+# with *wide* the two nouns divide what they get in the same ratio. Two blocks are right on every seed, and the row flips with the adjective. You may read it: it was trained for that, and tested on new sentences.
 #
 # ### How the adjective gets there
 #
@@ -604,11 +555,10 @@ for seed, model in enumerate(pointing[2]):
     print(f"seed {seed}:", *(f"{pointer_flips(model, places):4.0f} %" for places in CARRIERS))
 
 # %% [markdown]
-# The other rows carry nothing, and could not: which noun gets more follows from the query of *it* and the nouns' keys.
 # Which of these carries the adjective depends on the seed: here one noun alone on three seeds, *it* on one, and
 # seed 1 is mixed.
 #
-# ### Nouns, or places?
+# ## Optional: nouns, or places?
 #
 # Move the nouns: *the street didn't cross the animal because it was too tired*. Then train a new pointer on both orders.
 
@@ -659,12 +609,11 @@ figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wi
 # The last tenth is **held out**: the model never trains on it.
 
 # %% nbgrader={"grade": false, "grade_id": "text", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-from attnlab.lessons.training.reading import documentation
+from attnlab.lessons.training.reading import SPAN, documentation, loss_on  # it reads SPAN letters
 
 TEXT = documentation()
 LETTERS = sorted(set(TEXT))
 CODE = {letter: i for i, letter in enumerate(LETTERS)}
-SPAN = 64  # letters that the model sees at once
 ALL = torch.tensor([CODE[letter] for letter in TEXT])
 READ = ALL[: len(ALL) * 9 // 10]
 HELD_OUT = ALL[len(READ) :]
@@ -678,7 +627,7 @@ print(TEXT[200_000:200_300])
 #
 # ### Exercise: `next_token_probabilities`
 #
-# difficulty ●●○ · 3–5 min · 1 point
+# difficulty ●○○ · 2–4 min · 1 point
 #
 # Return softmax(logits / temperature) along the last axis, in the logits' dtype. A logit of −∞ gets 0. Temperature
 # 0 gives 1 to the first of the largest logits and 0 to the others; below 0 raise `ValueError`. Other temperatures are
@@ -795,14 +744,6 @@ def say(model: Reader, temperature: float = 0.5, seed: int = 0) -> str:
     return "".join(LETTERS[i] for i in ids[0].tolist())
 
 
-@torch.no_grad()
-def loss_on(model: Reader, ids: Tensor, first: int = 0, count: int = 100) -> float:
-    """Mean over so many stretches, evenly spread, from the place `first` on."""
-    some = ids.unfold(0, SPAN + 1, len(ids) // count)
-    logits, targets = model(some[:, :-1])[:, first:], some[:, 1:][:, first:]
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
-
-
 def learn_to_write(name, ids, steps, causal=True, seed=0) -> tuple[Reader, dict[str, list[float]]]:
     """A model, and its losses at every 20th step, on what it reads and on what is held out."""
     torch.manual_seed(seed)
@@ -832,14 +773,13 @@ few_curves = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
 figures.training.losses({**writer_curves, **few_curves}, every=20)
 
 # %% [markdown]
-# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. Up to here that is the topic: on unread pieces of its own pages the model still gets better, to 1.8. With twice the steps it gets worse there too. That is **overfitting**: it learns its pages by heart. The training loss alone does not show it.
+# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. Up to here that is the topic: on unread pieces of its own pages the model still gets better, to 1.8. That is **overfitting**: it learns its pages by heart. The training loss alone does not show it.
 #
-# Greedy, at temperature 0, it loops sooner or later: the last 64 letters decide the next. At 0.5 many words are words, at 1 fewer, and at 3 hardly one.
+# Greedy, at temperature 0, it loops sooner or later: the last 64 letters decide the next.
 #
 # ## Break it on purpose
 #
-# **The leak.** Train the same model without the causal mask. At all places but the last, the next letter stands in the
-# input, one to the right.
+# **The leak.** Train the same model without the causal mask.
 
 # %% nbgrader={"grade": false, "grade_id": "leak", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 leaky, _ = learn_to_write("no mask", READ, 400, causal=False)
@@ -849,7 +789,7 @@ for name, model in {"no mask": leaky, "writer, 1000 steps": writer}.items():
 
 # %% [markdown]
 # The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not
-# there when it writes. The last place shows it, as nothing stands to its right: the leaky model's loss there is far above its mean, and the writer's is not. So does lesson 06's test: change the future.
+# there when it writes. The last place shows it, as nothing stands to its right: the leaky model's loss there is far above its mean, and the writer's is not.
 #
 # ## Optional: The race, run
 #
@@ -918,7 +858,7 @@ quiz("check yourself")
 # 4. A map that was trained to be the answer can be read, and tested. What carries the answer
 #    differs from seed to seed: exchange rows to find it ([pointer](#A-map-that-is-the-answer), [rows](#How-the-adjective-gets-there)).
 # 5. A held-out loss shows what a model can do on other text; to see what it learned by heart, hold out pieces of the same pages. A leak
-#    of the next letter makes it better, not worse: look at the last place. Pages that stand in both parts show at no place: compare the texts
+#    of the next letter makes it better, not worse: look at the last place
 #    ([writing](#Writing), [break it](#Break-it-on-purpose)).
 #
 # ### Sources

@@ -9,15 +9,14 @@
 # %% [markdown]
 # # 14 · Your function in a language model
 #
-# You have written attention with lists and with tensors, with masks, heads and caches. Until now a check told you whether it was right. Today a
-# language model does, by writing with it. Hugging Face's library *transformers* runs most published models, and it lets
-# you register an attention function of your own. So you write one more function, which can stand inside GPT-2, or inside a model of billions of parameters. Then you look inside: you remove a head, and see
-# what the model can no longer say.
+# Until now a check told you whether your attention was right. Today a language model does, by writing with it. Hugging Face's library
+# *transformers* runs most published models, and lets you register an attention function of your own. Then you look inside:
+# you remove a head, and see what the model can no longer say.
 #
 # | | |
 # |---|---|
 # | **You will be able to** | give a model of the library *transformers* your own attention, masks and cache included; name the trap in which it gets no mask; score heads by where they look, remove them, and say which of the two tells what a head does |
-# | **Minutes** | about 90, and 5 more for the optional part |
+# | **Minutes** | about 90, and 10 more for the optional part |
 # | **You need** | 05 for masks, 06 for causal ones and padding, 07 for heads, 11 for the cache, 12 for grouped heads |
 # | **Runs on** | CPU, under a minute; needs no network, and asks for it only if you name a published model |
 # | **You may stop** | before *Look inside* |
@@ -27,7 +26,6 @@
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import logging
-import math
 import random
 from typing import Any
 
@@ -160,12 +158,12 @@ with torch.no_grad():
 # | `scaling` | a number, or None | what scores are multiplied by; None means 1/√d |
 # | the rest | dropout, the cache, positions … | nothing that GPT-2 or a Llama needs |
 #
-# The library makes no mask that it can do without. For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None (with the usual cache and no sliding window), and `module.is_causal` says what is meant. In the batch, where
+# The library skips the mask when it can. For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None (with the usual cache and no sliding window), and `module.is_causal` says what is meant. In the batch, where
 # padding has to be hidden, it makes one, (B, 1, N, M) bool, and this one holds *everything*, the future too. So **if a mask comes, obey it alone; ask the module only when it is None**.
 #
 # ## By hand: the last N of M
 #
-# A backend that has no mask function gets None for every N and M, unless you hand the model a mask with four axes yourself. Take N = 2 queries and M = 5 keys: which keys are open? The queries are the *last* two tokens of five, numbers 3 and 4
+# Without a mask function you get None for every N and M. Take N = 2 queries and M = 5 keys: which keys are open? The queries are the *last* two tokens of five, numbers 3 and 4
 # if you count from 0:
 #
 # | | key 0 | key 1 | key 2 | key 3 | key 4 |
@@ -176,7 +174,7 @@ with torch.no_grad():
 # This is aligned **bottom-right**: the corner of the triangle is at the last query and the last key. In lesson 06, where N = M, you could not see the difference. PyTorch's
 # `is_causal=True` aligns top-left: query 0 sees key 0 alone. With a cache that is wrong.
 #
-# Draw the table for N = 3 and M = 5. Your rule should also hold for M < N, which the library does not send and the check does: a query that would stand before all keys gets 0.
+# Your rule should also hold for M < N, which the library does not send and the check does: a query before all keys gets 0.
 #
 # [**Grouped heads**](../glossary.md#grouped-query-attention) (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
 
@@ -318,35 +316,14 @@ print(
 )
 
 # %% [markdown]
-# These are the first lines again, and each word in them went through your function, once in each of two layers. The first call of a layer reads the whole prompt; from then on
-# the library keeps keys and values in its cache, and you get one query at a time.
+# These are the first lines again, and each word in them went through your function, once in each of two layers. After the
+# prompt you get one query at a time.
 #
 # ## Break it on purpose
 #
-# ### The other corner
-#
-# First align top-left, as PyTorch's `is_causal` does. Where M > N and no mask comes, each query then sees only as many keys as it has queries before it:
-
-
-# %% nbgrader={"grade": false, "grade_id": "break-corner", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def top_left(
-    module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, **others: Any
-) -> Any:
-    """Your function, with the first N keys for N queries, where no mask comes."""
-    n = key.shape[2] if mask is not None else query.shape[2]
-    return attention_forward(module, query, key[:, :, :n], value[:, :, :n], mask, **others)
-
-
-AttentionInterface.register("top left", top_left)
-AttentionMaskInterface.register("top left", sdpa_mask)
-print(LONG, "…", written(opened(small.HERE, "top left"), LONG))
-
-# %% [markdown]
-# The prompt is read correctly, with N = M. Then each new word sees the first word of the text and nothing else, and the model says *fox* again and again.
-#
 # ### One line fewer
 #
-# Now forget the second line: register the function, and no mask function of the same name.
+# Forget the second line: register the function, and no mask function of the same name.
 
 # %% nbgrader={"grade": false, "grade_id": "break-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 AttentionInterface.register("nothing else", counted)
@@ -359,36 +336,9 @@ with torch.no_grad():
 
 # %% [markdown]
 # No error, no warning. Alone, each sentence is right in this model: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
-# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). Here a test with one sentence would not have shown this; with a sliding window or a static cache even one sentence is wrong. Neither would one reading of a batch with padding on the right, because no real word sees that padding. (What the model then writes sees it.) **Test a backend on a batch that is filled up on the left.**
+# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). Neither a test with one sentence shows this, nor one reading of a batch with padding on the right. **Test a backend on a batch that is filled up on the left.**
 #
-# ### A row that has no key
-#
-# The padding's own rows may see nothing: all False. Nobody reads what comes out there, so does it matter that you give 0? Below, such rows get NaN, as a plain softmax
-# would give. Guess first: which rows of the *real* words are NaN after layer 1, and which after layer 2?
-
-
-# %% nbgrader={"grade": false, "grade_id": "break-empty", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def as_softmax_would(*given: Any, **others: Any) -> Any:
-    """Your function, with NaN in the rows that have no key left."""
-    out, weights = attention_forward(*given, **others)
-    spoilt = weights.sum(dim=-1).mT[..., None] == 0  # (B, N, H, 1)
-    return out.masked_fill(spoilt, math.nan), weights
-
-
-AttentionInterface.register("softmax alone", as_softmax_would)
-AttentionMaskInterface.register("softmax alone", sdpa_mask)
-given = batch(LONG, SHORT)
-real = given["attention_mask"][1].bool()
-with torch.no_grad():
-    rows = opened(small.HERE, "softmax alone")(**given, output_hidden_states=True).hidden_states
-for layer in (1, 2):
-    lost = rows[layer][1].isnan().any(dim=-1)
-    print(f"after layer {layer}: NaN in {lost[~real].sum()} of {(~real).sum()} rows of padding,")
-    print(f"    and in {lost[real].sum()} of {real.sum()} real rows of the short sentence")
-
-
-# %% [markdown]
-# After layer 1 the padding is NaN and nothing else is. In layer 2 these rows are values, and the real words give them a weight of exactly 0. But 0 · NaN is NaN. One layer later, all real words of a sentence with padding are lost.
+# The padding's own rows may see nothing, and nobody reads what comes out there. Give 0 all the same: NaN there is a *value* of the next layer, and 0 · NaN is NaN.
 #
 # ## Optional: a published model
 #
@@ -533,7 +483,7 @@ for length in (4, 8, 16):
         print(f"runs of {length:2}, layer {layer}: {shown}")
 
 # %% [markdown]
-# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. So it can find what came after an earlier copy only by counting places back, and that works for runs of one length only. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? Take heads away.
+# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? Take heads away.
 #
 # ### One head fewer
 #
@@ -577,8 +527,7 @@ check(without_heads)
 # `pruned` is a third backend: your attention, then your `without_heads`. There are two ways to take a head away. **By 0** is the plain one. But a model may count on a head's
 # usual output as if it were a constant, and 0 takes that away too. So do it also **by its mean**: in the place of the head stands what it gives on average, the same for every word.
 #
-# Each line of the table is one head removed, by 0 and by its mean. There are five tasks of 200 questions each, those of lesson 07: a verb that agrees with its subject across clauses; a bracket that closes the last one still open; *it*
-# and *bank*, each with two meanings; and a run of three to eight words that comes again, perhaps with a `;` between. Guessing gives 0.5, 0.33, 0.5, 0.5 and nearly 0. Before you run the table, write down which head you expect to cost the most on *repeats*.
+# Each line of the table is one head removed, by 0 and by its mean. There are lesson 07's five tasks, 200 questions each. Guessing gives 0.5, 0.33, 0.5, 0.5 and nearly 0. Before you run the table, write down which head you expect to cost the most on *repeats*.
 
 # %% nbgrader={"grade": false, "grade_id": "pruned", "locked": true, "schema_version": 3, "solution": false, "task": false}
 gone: list[tuple[int, int]] = []  # the heads that are removed: layer and head, from 0
@@ -648,11 +597,10 @@ for each in measure.heads_of(small.load()):
 # %% [markdown]
 # Where a number falls, the task depends on that head. Check these four claims against the table.
 #
-# - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. The next head costs less than half of that. By its mean it drops as far: the model misses what this head *says*, and not
-#   only that it says something.
-# - **The bracket** is two heads' work. By 0 or by its mean that same head costs about a third (with another sentence's output in its place, more than half), and head 2 of layer 1 a fifth to a third.
+# - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. By its mean it drops as far.
+# - **The bracket** is two heads' work. By 0 or by its mean that same head costs about a third, and head 2 of layer 1 a fifth to a third.
 # - ***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses. *It* depends on no single head.
-# - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it, from three words on. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter. Two heads of the first layer, 1 and 3, are needed as well.
+# - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it, from three words on. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter.
 #
 # These questions mix short runs and long ones. Take them apart, with each head of layer 2 removed in turn. The share is of all words of the second copy but its first:
 
@@ -666,10 +614,10 @@ def continued(ids: Tensor) -> Tensor:
     return (best == ids[:, start + 1 :]).float().mean(dim=0)
 
 
-FEWER: Any = {n: {"all": []} | {f"without {h + 1}": [(n, h)] for h in range(4)} for n in (0, 1)}
+FEWER: Any = {"all": []} | {f"without {h + 1}": [(1, h)] for h in range(4)}
 by_place = {}
 print(" " * 15, "runs of 4, 8, 16")
-for name, heads in FEWER[1].items():
+for name, heads in FEWER.items():
     remove(*heads)
     right = [continued(twice(length)) for length in (4, 8, 16)]
     print(f"{name:15}", *(f"{each.mean():5.2f}" for each in right))
@@ -678,22 +626,10 @@ places = [str(n) for n in range(2, 17)]
 figures.training.rows({"right answers in runs of 16, by word": by_place}, places, "share")
 
 # %% [markdown]
-# Follow the first row. The model is mostly right up to word 8, and from word 9 on it says a full stop (with a `;` between the copies, from word 10 or 11 on). No run in its training was longer than 8, which may be why. Take head 2 away, and it reads on. The share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.)
-# No other head does that. On runs of 4 head 2 *helps*, as do 1 and 3 (with a `;` between, none of the three matters), and on runs of 8 nothing changes without it. All the while it looks at the right word. Without head 4 most answers are lost at each of these lengths.
+# Follow the first row. The model is mostly right up to word 8, and from word 9 on it says a full stop. Take head 2 away, and it reads on. The share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.)
+# No other head does that. On runs of 4 head 2 *helps*, and on runs of 8 nothing changes without it. All the while it looks at the right word. Without head 4 most answers are lost at each of these lengths.
 #
 # So a look is not a cause, and what a head does depends on where you ask.
-#
-# What do the looks of layer 2 need? Take away the heads of layer 1, one by one:
-
-# %% nbgrader={"grade": false, "grade_id": "looks", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-print("induction scores of layer 2, runs of 8")
-for name, heads in FEWER[0].items():
-    remove(*heads)
-    print(f"{name:12}", *(f"{each:5.2f}" for each in scores_of(cut, twice(8))[1]))
-
-# %% [markdown]
-# Without head 3 all four fall below a third, without head 1 to about 0.4 or 0.5. Without 2 or 4 little changes. Heads 3 and 1 put more weight on the word before than the others do: about 0.3 and 0.2. They write into each row what stood before it, and the next layer looks for that:
-# exchange what both give at words 3 and 6 of the first copy, and all four look more at the wrong one than at the right one.
 #
 # ## Your transcript
 
@@ -707,7 +643,7 @@ for name, heads in (("all heads", []), (f"without {measure.named(subject)}", [su
 remove()
 
 # %% [markdown]
-# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Without another head of that layer instead, all three end rightly. After *the king that the girls follow* it even puts a curly bracket where the verb belongs. You have found where this model keeps a piece of grammar.
+# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Without another head of that layer instead, all three end rightly. You have found where this model keeps a piece of grammar.
 
 # %% [markdown]
 # ## Check yourself
@@ -721,7 +657,7 @@ quiz("check yourself")
 # 1. A backend is a function of queries, keys, values and a mask, registered under a name: with yours the model's logits are within 1e-4 of PyTorch's, alone, in a padded batch and with a cache ([it writes](#The-model-writes-with-it)).
 # 2. Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right in this model, and padding on the left is read in a batch ([no mask](#One-line-fewer)).
 # 3. Where more keys come than queries, the queries are the last tokens: a causal mask is aligned bottom-right ([by hand](#By-hand:-the-last-N-of-M)).
-# 4. A row without a key gives 0, as NaN in it reaches real rows a layer later ([the row](#A-row-that-has-no-key)).
+# 4. A row without a key gives 0, as NaN in it reaches real rows a layer later ([no mask](#One-line-fewer)).
 # 5. Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other ([each head](#What-each-head-is-for)).
 #
 # ### Sources

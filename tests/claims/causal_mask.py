@@ -146,7 +146,6 @@ def losses_end_where_what_each_may_read_lets_them(seed: int) -> None:
     "If a model uses a leak, its loss can fall below what an honest model can reach.",
     "But it leaks: how much of a book an early reader gets depends on who comes later.",
     "And it leaks, because that share depends on the future.",
-    "On dice that are cut off, all three do far worse than a guess.",
 )
 def leaks_through_the_sums_of_shares_predict_dice(seed: int) -> None:
     for leak in ("axis", "late", "ahead"):
@@ -183,8 +182,7 @@ def leaks_write_well_and_their_cut_off_loss_gives_them_away() -> None:
 
 
 @lesson.says(
-    "*No √d_k* leaks nothing, but at this learning rate, 0.02, most of its models get stuck: with 13 of the 20 seeds the loss on sheep never fell below 0.15, and with 12 of these 13 not even in 1,500 steps.",
-    "(At a rate of 0.005 most fell below it within 400.) Yours did within 40, with every one of the 20 seeds.",
+    "*No √d_k* leaks nothing, but at this learning rate, 0.02, most of its models get stuck: with 13 of the 20 seeds the loss on sheep never fell below 0.15. Yours did, with every one.",
     long=True,
 )
 def without_the_root_most_models_get_stuck_at_this_rate() -> None:
@@ -261,7 +259,7 @@ def causal_sheep_agree_and_lonely_ones_are_written_alike(seed: int) -> None:
 
 
 @lesson.says(
-    "(This seed was chosen. Without a mask, three of seeds 1 to 20 wrote well.)",
+    "(With this seed: without a mask, three of seeds 1 to 20 wrote well.)",
     long=True,
 )
 def twenty_seeds_are_as_far_apart_as_it_says() -> None:
@@ -276,7 +274,7 @@ def twenty_seeds_are_as_far_apart_as_it_says() -> None:
 
 @lesson.says(
     "*See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, after which the verb could come as well, puts 0.90 on it.",
-    "The causal mask never closes the diagonal, so no row is empty. A row that finds nothing else to read still has to give its 1 away: *that* keeps 0.90 for itself.",
+    "The causal mask never closes the diagonal, so no row is empty.",
 )
 def the_small_model_is_causal_and_looks_for_the_subject() -> None:
     its_own = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boys", "see"]
@@ -314,7 +312,7 @@ def what_is_hidden_might_as_well_not_be_there(seed: int) -> None:
 
 
 @lesson.says(
-    "Whether it uses it or not, your `looks_ahead` finds a leak that moves an earlier row by 1e-6 or more when later rows become normal numbers.",
+    "Whether it uses it or not, your `looks_ahead` finds it.",
     "Three of them look ahead.",
 )
 def looks_ahead_finds_the_three_and_no_other(seed: int) -> None:
@@ -507,7 +505,7 @@ def without_the_root_weights_are_sharper_the_wider_the_keys(seed: int) -> None:
     "Wrong shape: an error, or silence when sizes are equal.",
     "If B and N differ and neither is 1, you get an error, and that is luck.",
     "**With B = N it runs**: query n of *every* sentence gets the padding of *sentence n*.",
-    "(`nn.MultiheadAttention` takes a (B, N) mask as it is, in its `key_padding_mask`, with True = blocked.)",
+    "(`nn.MultiheadAttention` takes a (B, N) mask as it is, `key_padding_mask`, True = blocked.)",
 )
 def a_padding_mask_without_its_axis_is_refused_or_misread(seed: int) -> None:
     for b, n in product(range(1, 6), repeat=2):

@@ -16,6 +16,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab import small
@@ -86,7 +87,7 @@ def exchanged(weights: Tensor) -> Tensor:
 
 
 @lesson.says(
-    "One of the two cards is louder, whatever you ask: a card that speaks for a 3 with all of the weight also speaks for it with a part of the weight.",
+    "The heavier card wins, and it wins for both questions.",
     "It brings back one average, in which a linear layer hears the same card louder for both "
     "questions",
     "Where values do not say which question they answer, a linear layer cannot tell from it who said what; a hidden layer may.",
@@ -385,8 +386,6 @@ def two_wrong_layouts_pass_the_causal_test_and_fail_a_swap_from_afar(seed: int) 
 
 @lesson.says(
     "Divide a head's scores by √(d/H): its queries and keys are d/H wide.",
-    "With √(d/H) the spread of the scores is 1, however many heads there are. With √d it falls as 1/√H.",
-    "Training can undo it by making the matrices larger",
 )
 def the_width_of_a_head_keeps_the_spread_of_its_scores(seed: int) -> None:
     torch.manual_seed(seed)
@@ -395,20 +394,23 @@ def the_width_of_a_head_keeps_the_spread_of_its_scores(seed: int) -> None:
         raw = q @ here.split_heads(k[:, 0], n_heads).mT
         assert abs((raw / (64 / n_heads) ** 0.5).std() - 1) < 0.03
         assert abs((raw / 64**0.5).std() * n_heads**0.5 - 1) < 0.03
-    x, own = torch.randn(2, 5, 64), here.MultiHeadAttention(64, 16)
-    whole = here.WholeWidth(64, 16)
-    whole.load_state_dict(own.state_dict())
-    assert not torch.allclose(whole(x)[1], own(x)[1], atol=1e-3)
-    with torch.no_grad():
-        whole.W_q.weight *= 4
-        whole.W_q.bias *= 4
-    torch.testing.assert_close(whole(x)[1], own(x)[1])
+
+
+class Products(TorchDispatchMode):
+    """Counts the matrix products, and the powers of e, while it is switched on."""
+
+    calls = powers = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.__name__.partition(".")[0]
+        self.calls += name in ("mm", "addmm", "bmm", "baddbmm")
+        self.powers += args[0].numel() if name in ("_softmax", "exp") else 0
+        return func(*args, **(kwargs or {}))
 
 
 @lesson.says(
     "Parameters, and multiplications in matrix products, do not depend on H.",
     "There are H · N² weights, and softmax takes as many powers of e.",
-    "softmax counts as 0",
 )
 def powers_grow_with_the_heads_and_products_do_not() -> None:
     x, found = torch.randn(1, 7, 24), set()
@@ -416,15 +418,12 @@ def powers_grow_with_the_heads_and_products_do_not() -> None:
         module = here.MultiHeadAttention(24, n_heads)
         with torch.no_grad(), FlopCounterMode(display=False) as counted:
             module(x)
-        with torch.no_grad(), here.Products() as products:
+        with torch.no_grad(), Products() as products:
             _, weights = module(x)
         assert weights.numel() == products.powers == n_heads * 7 * 7
         flops = counted.get_total_flops()
         found.add((sum(p.numel() for p in module.parameters()), flops, products.calls))
     assert found == {(4 * 24**2 + 4 * 24, 2 * (4 * 7 * 24**2 + 2 * 7**2 * 24), 6)}
-    with FlopCounterMode(display=False) as counted:
-        torch.randn(9, 9).softmax(dim=-1)
-    assert counted.get_total_flops() == 0
 
 
 # The small model ----------------------------------------------------------------------------------

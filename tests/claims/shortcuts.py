@@ -93,9 +93,9 @@ def a_mask_saves_no_flops_and_leaves_at_most_n_times_w_pairs(seed: int) -> None:
 
 
 @lesson.says(
-    "With a window, *whales* no longer sees *Find* in one look.",
+    "With a window of 2, *whales* no longer sees *Find* in one look.",
     "Layers hand things on, w − 1 tokens each;",
-    "With a global token two layers are enough",
+    "two layers are enough, but everything far passes through that bottleneck.",
 )
 def a_word_reaches_w_minus_1_further_with_each_layer(seed: int) -> None:
     """The first word is changed; which rows notice, layer by layer."""
@@ -253,9 +253,7 @@ def three_times_the_steps_bring_linear_attention_to_four_in_five(seed: int) -> N
 
 
 @lesson.says(
-    "replaces $e^{q \\cdot k}$ by products of r random features, which are right on average; the "
-    "softmax is a *ratio* of them and is not: with 4,096 the output above is off by about "
-    "half, and a mean of 200 such outputs still by more than a twentieth.",
+    "replaces $e^{q \\cdot k}$ by products of random features, which are right on average; the softmax is a ratio of them, and is not.",
     long=True,
 )
 def random_features_are_right_on_average_and_their_softmax_is_not(seed: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
@@ -104,34 +104,6 @@ def _draw_mask(
     place.tick_params(which="both", length=0)
     place.spines[:].set_visible(False)
     place.set_xlabel("keys")
-
-
-def _mask_legend(figure: Any) -> None:
-    """What filled and hatched cells mean."""
-    handles = [
-        Patch(facecolor=OPEN_OR_BLOCKED(1), label="may attend"),
-        Patch(facecolor="white", edgecolor=GREY, hatch=HATCH, label="blocked"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
-
-
-def masks(panels: Mapping[str, Numbers], tokens: Sequence[str]) -> Picture:
-    """Masks of one shape side by side, True = attend.
-
-    Args:
-        panels: for each title, (N, N) bool, True = attend.
-        tokens: N labels.
-    """
-    figure, axes = new_figure(columns=len(panels), width=3.4 * len(panels), height=4.25)
-    words = []
-    for place, (title, attend) in zip(axes[0], panels.items(), strict=True):
-        matrix = as_array(attend, bool)
-        _draw_mask(place, matrix, tokens, tokens, title)
-        counts = ", ".join(str(int(row.sum())) for row in matrix)
-        words.append(f"{title}: open keys row by row {counts}")
-    axes[0, 0].set_ylabel("queries")
-    _mask_legend(figure)
-    return Picture(figure, f"{len(panels)} masks. {'; '.join(words)}.")
 
 
 def weights_in_panels(

@@ -23,7 +23,7 @@ OWN = {"sdpa": "PyTorch's call", "triton": "Lesson 13's kernel", "flash": "Flash
 
 
 def published() -> dict[str, Any]:
-    """What others measured: 'speeds', 'shares' and 'peaks', each with its source."""
+    """What others measured: 'speeds' and 'peaks', each with its source."""
     path = Path(__file__).with_name("published.json")
     return json.loads(path.read_text(encoding="utf-8"))
 

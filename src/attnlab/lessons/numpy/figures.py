@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
@@ -132,65 +131,4 @@ def two_orders(
         figure,
         f"Two heatmaps of weights, of '{' '.join(tokens)}' and of '{' '.join(shuffled)}'. The cell "
         f"of query {query} and key {key} is framed in both, in {found[0]} and in {found[1]}.",
-    )
-
-
-def _draw_blocks(
-    place: Axes, matrix: np.ndarray, blocks: tuple[int, int], title: str, limit: float
-) -> Any:
-    """One large matrix without numbers, a line between its blocks."""
-    image = place.imshow(
-        matrix, cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest"
-    )
-    height, width = (size // count for size, count in zip(matrix.shape, blocks, strict=True))
-    place.set_title(title)
-    place.set_xticks([m * width - 0.5 for m in range(blocks[1] + 1)], [])
-    place.set_yticks([n * height - 0.5 for n in range(blocks[0] + 1)], [])
-    place.tick_params(length=0)
-    place.grid(color=GREY, linewidth=0.8)
-    return image
-
-
-def _label_blocks(
-    place: Axes, matrix: np.ndarray, rows: Sequence[str], columns: Sequence[str]
-) -> None:
-    """Names of the block rows and block columns, in the middle of each."""
-    height, width = matrix.shape[0] / len(rows), matrix.shape[1] / len(columns)
-    place.set_yticks([(n + 0.5) * height - 0.5 for n in range(len(rows))], rows, minor=True)
-    place.set_xticks([(m + 0.5) * width - 0.5 for m in range(len(columns))], columns, minor=True)
-    place.tick_params(which="minor", length=0, labelsize=9)
-
-
-def rebuilt_or_fixed(
-    sentences: Sequence[Sequence[str]], attention: Sequence[Numbers], fixed: Numbers
-) -> Picture:
-    """Attention's big matrix for two sentences, above a fully connected layer's.
-
-    Args:
-        sentences: two lists of N tokens.
-        attention: for each, its (N·d_v, N·d) routing matrix.
-        fixed: (N·d_v, N·d), the layer's one matrix.
-    """
-    rebuilt = [as_array(matrix) for matrix in attention]
-    layer = as_array(fixed)
-    limit = max(float(abs(matrix).max()) for matrix in (*rebuilt, layer))
-    figure, axes = new_figure(columns=2, rows=2, width=10.5, height=6.2)
-    for column, (tokens, matrix) in enumerate(zip(sentences, rebuilt, strict=True)):
-        blocks = (len(tokens), len(tokens))
-        for row, (title, shown) in enumerate((("attention", matrix), ("fixed layer", layer))):
-            place = axes[row, column]
-            image = _draw_blocks(place, shown, blocks, f"{title}: {' '.join(tokens)}", limit)
-            _label_blocks(place, shown, tokens, tokens)
-    for place in axes[:, 0]:
-        place.set_ylabel("output token n")
-    for place in axes[1]:
-        place.set_xlabel("input token m")
-    figure.colorbar(image, ax=axes, label="entry (white is 0)")
-    return Picture(
-        figure,
-        f"Four {layer.shape[0]} × {layer.shape[1]} matrices with lines between the tokens' blocks. "
-        f"Top, attention: from '{' '.join(sentences[0])}' to '{' '.join(sentences[1])}' entries "
-        f"change by up to {abs(rebuilt[0] - rebuilt[1]).max():.2f}, and each block is the same "
-        "pattern, weaker or stronger. Bottom, a fully connected layer: one matrix for both "
-        "sentences.",
     )

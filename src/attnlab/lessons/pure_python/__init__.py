@@ -6,7 +6,7 @@ LESSON = Lesson(
     slug="02-pure-python",
     title="Pure Python",
     builds="self-attention with every index visible",
-    minutes=85,
+    minutes=90,
     stage="pure",
     heading="Every index visible",
 )

@@ -1,9 +1,15 @@
-"""What lesson 10's writer reads: documentation that every reader has."""
+"""What lesson 10's writer reads, documentation that everybody has; and how well it guesses."""
 
 from __future__ import annotations
 
 import inspect
 import re
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SPAN = 64  # letters that the writer sees at once
 
 
 def documentation() -> str:
@@ -17,8 +23,6 @@ def documentation() -> str:
 
         pages = [*topics.values()]
     except ImportError:
-        import torch
-
         print(
             "This Python comes without its documentation (pydoc_data), so the model reads that of "
             "PyTorch instead: its samples and losses are not those that the lesson describes."
@@ -26,3 +30,11 @@ def documentation() -> str:
         pages = [inspect.getdoc(each) or "" for each in vars(torch).values() if callable(each)]
     text = re.sub(" +", " ", "\n\n".join(pages))
     return "\n\n".join(dict.fromkeys(text.split("\n\n")))
+
+
+@torch.no_grad()
+def loss_on(model: nn.Module, ids: Tensor, first: int = 0, count: int = 100) -> float:
+    """Mean over so many stretches, evenly spread, from the place `first` on."""
+    some = ids.unfold(0, SPAN + 1, len(ids) // count)
+    logits, targets = model(some[:, :-1])[:, first:], some[:, 1:][:, first:]
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
