@@ -67,9 +67,7 @@ def open_grader(job: Job) -> Iterator[GradesOne]:
     from autograder.run.warm import Grader  # here, for only workers need PyTorch
 
     try:
-        with Grader(
-            job.lesson, job.released, job.seed, job.limits, job.solution
-        ) as grader:
+        with Grader(job.lesson, job.released, job.seed, job.limits, job.solution) as grader:
             yield grader
     except IsolationError as error:
         raise Problem(str(error)) from error

@@ -93,7 +93,9 @@ def exchanged(first: Verdict, second: Verdict, helpers: Sequence[str]) -> Verdic
         helpers: names of these.
     """
     names = " and ".join(f"`{name}`" for name in helpers)
-    fails, place = ("fail their own checks", "their") if helpers[1:] else ("fails its own check", "its")
+    fails, place = (
+        ("fail their own checks", "their") if helpers[1:] else ("fails its own check", "its")
+    )
     begins = f"This calls {names}, which {fails}. With the course's in {place} place it comes to"
     most = f"{first.max_score:g} points"
     if second.score <= first.score:
