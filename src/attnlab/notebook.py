@@ -216,7 +216,9 @@ def _judged_again(
 
 def _right(exercise: Exercise) -> Callable[..., Any] | None:
     """What answers as a right function does; None for a module, which is more than a call."""
-    answer = exercise.oracle or (exercise.attention and exercise.attention.oracle)
+    answer = exercise.oracle
+    if answer is None and exercise.attention is not None:
+        answer = exercise.attention.oracle
     if answer is None or exercise.builds is not None:
         return None
     return functools.partial(_as_declared, answer, exercise.returns)
