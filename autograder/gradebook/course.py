@@ -71,6 +71,10 @@ class Course:
         """The notebook that learners were given."""
         return self._folder(self.directory.release_directory, ".", lesson) / f"{lesson}.ipynb"
 
+    def solution(self, lesson: str) -> Path:
+        """The notebook that it is made from, with the course's answers."""
+        return self._folder(self.directory.source_directory, ".", lesson) / f"{lesson}.ipynb"
+
     def submitted(self, student: str, lesson: str) -> Path:
         """Folder of what a student handed in."""
         return self._folder(self.directory.submitted_directory, student, lesson)

@@ -47,7 +47,7 @@ from autograder.sandbox.limits import Limits
 from autograder.submission import handed_in
 from autograder.submission.folder import Submission
 from autograder.submission.left_out import left_out
-from autograder.submission.lessons import released_text
+from autograder.submission.lessons import UNSOLVED, released_text, solution_text
 from autograder.submission.results import Graded
 
 _BATCH = 16  # submissions in one transaction of the gradebook
@@ -110,6 +110,7 @@ def grade_class(
         Stopped: it was told to end.
     """
     released = released_text(course.released(order.lesson))
+    solution = solution_text(course.solution(order.lesson))
     check_place(order.json)
     submitted = course.submitted(".", ".")
     runs = submitted.parent / "runs"
@@ -122,11 +123,13 @@ def grade_class(
             for name in filter(left.get, order.students):
                 raise Usage(f"{printable(name)} is not graded: {left[name]}.")
             names = handed_in.chosen(everyone, order.students, order.lesson)
-            log = stack.enter_context(_journal(order, released, runs / order.lesson))
+            log = stack.enter_context(_journal(order, released, solution, runs / order.lesson))
             _sweep(course, order.lesson)
             run = _Run(order, course, log, names, left, interrupts)
             if names:
-                job = Job(order.lesson, released, log.seed, Limits())
+                if not solution:
+                    _say(UNSOLVED.format(course.solution(order.lesson)))
+                job = Job(order.lesson, released, log.seed, Limits(), solution)
                 run.grade(job, opens)
             else:
                 _say(f"Nobody has handed in {order.lesson}: nothing in {submitted} has its name.")
@@ -141,7 +144,7 @@ def grade_class(
             raise
 
 
-def _journal(order: Order, released: str, folder: Path) -> Journal:
+def _journal(order: Order, released: str, solution: str, folder: Path) -> Journal:
     """The lesson's journal, with a new run in it, or the one to go on with."""
     path, whole = folder / journal.NAME, not order.students
     header = {
@@ -150,6 +153,7 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
         "keep": order.keep or LATEST,
         "whole": whole,
         "released": hashlib.sha256(released.encode()).hexdigest(),
+        "solution": hashlib.sha256(solution.encode()).hexdigest(),
         "code": code.digest(),
         "begun": datetime.now().astimezone().isoformat(),
     }
@@ -169,6 +173,7 @@ def _journal(order: Order, released: str, folder: Path) -> Journal:
         header[option] = has
     changed = {
         "released": f"{order.lesson} was released anew",
+        "solution": f"The course's solution of {order.lesson} changed",
         "code": "The grader or its checks changed",
     }
     for entry, what in changed.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -21,12 +21,13 @@ from attnlab.checks.card import as_message
 from attnlab.checks.exercise import Exercise
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import BrokenCheck
-from attnlab.checks.verdict import Verdict, blaming
+from attnlab.checks.verdict import Verdict, blaming, exchanged
 from attnlab.ipynb.read import Unreadable, read
 from attnlab.ipynb.rebuild import Rebuilt, rebuild
 from autograder import Problem
 from autograder.pages.report import Outputs, notebook_text, written_in
 from autograder.run import verdicts
+from autograder.run.helpers import Helpers
 from autograder.sandbox.child.wire import Ran
 from autograder.sandbox.isolation import IsolationError
 from autograder.sandbox.limits import Limits
@@ -48,14 +49,19 @@ class Grader:
         released: text of the notebook that learners were given.
         seed: from which every exercise's hidden cases are drawn.
         limits: for each submission.
+        solution: text of the course's own notebook, whose functions stand in for those that fail;
+            '' for none: then nothing is judged a second time.
     Raises:
         Disagree: the notebook has other exercises or points than the checks.
         IsolationError: this machine cannot shut learners' code in.
         LookupError: no such lesson.
     """
 
-    def __init__(self, lesson: str, released: str, seed: int, limits: Limits) -> None:
+    def __init__(
+        self, lesson: str, released: str, seed: int, limits: Limits, solution: str = ""
+    ) -> None:
         self.lesson = lesson
+        self._course = Helpers(lesson, solution, limits)
         self._exercises = lessons.exercises_of(lesson)
         self._released = read(released.encode(), limits)
         points = {exercise.name: exercise.points for exercise in self._exercises.values()}
@@ -108,6 +114,7 @@ class Grader:
         seed = self._seed if seed is None else seed
         attempt = _Attempt(self._sandbox, self._requests, plan, self._limits, seed, clock)
         attempt.run()
+        attempt.judge_again(self._course)
         with clock.phase("report"):
             return self._report(student, rebuilt, attempt)
 
@@ -212,6 +219,7 @@ class _Attempt:
         self._until = time.monotonic() + limits.submission_seconds
         self._lost: dict[int, Ended] = {}  # cells that are not run again: they ended their process
         self._found: dict[str, Verdict] = {}
+        self._told: set[str] = set()  # exercises that were judged twice, and say so
         self.ran: dict[int, Ran] = {}
         self.outputs = Outputs(limits.output_bytes)
         self.taken: dict[str, float] = {}
@@ -225,8 +233,73 @@ class _Attempt:
     @property
     def cards(self) -> dict[str, Verdict]:
         """What was found of each exercise, told of what it calls."""
-        found = self._found
-        return {name: blaming(found[name], self._failing(name)) for name in self.plan.exercises}
+        return {
+            name: verdict if name in self._told else blaming(verdict, self._failing(name))
+            for name in self.plan.exercises
+            if (verdict := self._found[name])
+        }
+
+    def judge_again(self, course: Helpers) -> None:
+        """Judge what calls an earlier exercise that fails with the course's; the better counts.
+
+        In the lesson's order, so that one that is right but for what it calls is nobody's fault.
+
+        Args:
+            course: its functions.
+        """
+        earlier: list[str] = []
+        for name, exercise in self.plan.exercises.items():
+            first = self._found[name]
+            failing = [each for each in self._failing(name) if each in earlier and each in course]
+            earlier.append(name)
+            if first.status == "PASS" or not failing:
+                continue
+            second = self._with(exercise, {each: course.code(each) for each in failing})
+            if second is not None:
+                self._found[name] = exchanged(first, second, failing)
+                self._told.add(name)
+
+    def _with(self, exercise: Exercise, course: Mapping[str, bytes]) -> Verdict | None:
+        """The verdict on an exercise in a child of its own, None where it comes to none.
+
+        Nothing that this child says is kept but the verdict: it could say what it was given.
+
+        Args:
+            course: functions of the course, in the place of the learner's, from their checks on.
+        """
+        if self._left <= 0:
+            return None
+        other = _Attempt(
+            self._sandbox, self._requests, self.plan, self._limits, self._seed, self.clock
+        )
+        other._until, other._lost = self._until, {**self._lost}
+        try:
+            other._run_with(exercise, course)
+        except Ended:
+            return None
+        finally:
+            taken = self.taken.get(exercise.name, 0.0) + other.taken.get(exercise.name, 0.0)
+            self.taken[exercise.name] = taken
+        return other._found[exercise.name] if self._left > 0 else None
+
+    def _run_with(self, exercise: Exercise, course: Mapping[str, bytes]) -> None:
+        """Run the cells above an exercise's check, and judge it alone.
+
+        Raises:
+            Ended: the child is of no more use.
+        """
+        with self._sandbox.start() as child:
+            link = Link(child, self._limits, self._requests)
+            for step in self.plan.steps:
+                at_last = step.exercise is exercise
+                for name, code in course.items():
+                    if at_last or (step.exercise and step.exercise.name == name):
+                        link.give(name, code, min(self._limits.cell_seconds, max(self._left, 0)))
+                if at_last:
+                    self._check(link, exercise)
+                    return
+                if step.exercise is None and step.index not in self._lost:
+                    self._run_cell(link, step.index, step.source, step.ours)
 
     def _failing(self, name: str) -> list[str]:
         """Other exercises that one calls, and that are not right themselves."""

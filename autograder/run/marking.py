@@ -41,12 +41,14 @@ class Job:
 
     Attributes:
         released: text of the notebook that learners were given.
+        solution: text of the course's own, '' where it is not at hand.
     """
 
     lesson: str
     released: str
     seed: int
     limits: Limits
+    solution: str = ""
 
 
 class OpensGrader(Protocol):
@@ -65,7 +67,7 @@ def open_grader(job: Job) -> Iterator[GradesOne]:
     from autograder.run.warm import Grader  # here, for only workers need PyTorch
 
     try:
-        with Grader(job.lesson, job.released, job.seed, job.limits) as grader:
+        with Grader(job.lesson, job.released, job.seed, job.limits, job.solution) as grader:
             yield grader
     except IsolationError as error:
         raise Problem(str(error)) from error

@@ -40,7 +40,11 @@ def grade_file(
     content = read_file(path, limits)
     slug = lesson or lessons.lesson_of(path, content, limits)
     released = lessons.released_text(lessons.RELEASED / slug / f"{slug}.ipynb")
-    job = Job(slug, released, secrets.randbits(63) if seed is None else seed, limits)
+    place = lessons.SOLUTIONS / slug / f"{slug}.ipynb"
+    solution = lessons.solution_text(place)
+    if not solution:
+        print(lessons.UNSOLVED.format(place), file=sys.stderr)
+    job = Job(slug, released, secrets.randbits(63) if seed is None else seed, limits, solution)
     submission = Submission(student_of(path, slug), content)
     with opens(job) as grader:
         graded = mark(grader, submission)

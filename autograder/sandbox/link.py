@@ -94,6 +94,18 @@ class Link:
             self._left = seconds + self._limits.grace_seconds
             return wire.text_of(answer.get("bound"))
 
+    def give(self, name: str, code: bytes, seconds: float) -> None:
+        """Put a function in the place of the learner's.
+
+        Args:
+            code: that makes it, from `marshal`.
+            seconds: that this may take.
+        Raises:
+            Ended: as above.
+        """
+        with self._ending():
+            self._answer({"do": "give", "name": name}, seconds, code)
+
     def calls(self, calls: Sequence[Call]) -> Iterator[Outcome]:
         """Make calls of the function that was bound, until one of them is stopped.
 
@@ -136,11 +148,13 @@ class Link:
                 self._owed.clear()
             return outcome
 
-    def _answer(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _answer(
+        self, request: dict[str, Any], seconds: float, block: bytes = b""
+    ) -> dict[str, Any]:
         """Send a request that has one answer."""
         self._drain()
         text = json.dumps(request | {"number": self._next()}).encode()
-        self._send(text, seconds)
+        self._send(text, seconds, block)
         return self._receive(seconds)[0]
 
     def _drain(self) -> None:

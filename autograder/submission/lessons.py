@@ -15,6 +15,11 @@ from autograder import Disagree, Problem, Usage
 from autograder.sandbox.limits import Limits
 
 RELEASED = Path(__file__).resolve().parents[2] / "notebooks"
+SOLUTIONS = RELEASED.with_name("solutions")
+UNSOLVED = (
+    "The solution {} is not here, so no exercise is judged a second time with the course's helper "
+    "in the place of one that fails its own check."
+)
 
 
 def known(lesson: str) -> str:
@@ -41,6 +46,20 @@ def released_text(path: Path) -> str:
         raise Problem(
             f"The released notebook {path} cannot be read: {error}. Make it with: make release"
         ) from error
+
+
+def solution_text(path: Path) -> str:
+    """The course's own solution, '' where there is none: who grades need not have it.
+
+    Raises:
+        Problem: it is there, and cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeError) as error:
+        raise Problem(f"The solution {path} cannot be read: {error}.") from error
 
 
 def lesson_of(path: Path, content: bytes | Unreadable, limits: Limits) -> str:

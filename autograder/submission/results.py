@@ -20,7 +20,8 @@ class ExerciseResult:
         status: 'PASS', 'FAIL', 'ERROR', 'TIMEOUT', 'OOM', 'CRASH', 'POLICY' or 'MISSING'.
         score: points earned, of max_score.
         diagnosis: slug of the likely cause, None if none is certain.
-        message: what differed, without any expected value, why, and what to try; '' on a pass.
+        message: what differed, without any expected value, why, and what to try; on a pass only
+            what the course's helper gave back, if it did.
         seconds: wall-clock time of its calls.
     """
 

@@ -29,6 +29,11 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d[\d.,]*(?:e[-+]?\d+)?%?")
 _RAISED = re.compile(r"raised ([\w.]+)")
 _SHOWN_CHARACTERS, _KEY_CHARACTERS = 4000, 90  # of an example, of what a mistake is called
 _FIRST = re.compile(r"This calls `(\w+)`, which fails its own check: begin there\. ")
+# With the course's in its place it is wrong as well: a mistake of its own.
+_JUDGED_AGAIN = re.compile(
+    r"This calls `.{1,300}?, which fail.{1,20}? own checks?\. "
+    r"With the course's in .{1,100}?(?:points|the better counts)\. "
+)
 _BLANK = re.compile(r"\{\d\}")  # where the words have a name of the learner's
 
 
@@ -138,6 +143,8 @@ def taken_apart(message: str, slug: str, lesson: str, stage: str) -> Said:
     follows = ""
     if first := _FIRST.match(message):
         follows, message = first[1], message[first.end() :]
+    if judged := _JUDGED_AGAIN.match(message):
+        message = message[judged.end() :]
     sections = _sections(lesson, stage) if slug else {}
     for key in (slug, *sections) if slug in sections else sections:
         reason, remedy = sections[key]

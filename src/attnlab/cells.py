@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -64,6 +65,18 @@ def called_by(function: object, known: Collection[str]) -> dict[str, Any]:
                     found[name] = thing
                     waiting.append(thing)
     return {name: thing for name, thing in found.items() if name in known}
+
+
+@contextlib.contextmanager
+def exchanged(functions: Mapping[str, Any]) -> Iterator[None]:
+    """Put others in the place of a notebook's functions, in the block."""
+    names = vars(sys.modules["__main__"])
+    own = {name: names[name] for name in functions}
+    names.update(functions)
+    try:
+        yield
+    finally:
+        names.update(own)
 
 
 def _cells() -> list[str]:

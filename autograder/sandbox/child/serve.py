@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import inspect
 import linecache
+import marshal
 import math
 import pkgutil
 import random
@@ -138,6 +139,9 @@ class Notebook:
                 yield ran._asdict() | {"raised": wire.write_raised(ran.raised)}, b""
             case "bind":
                 yield {"bound": self.bind(message["name"], message["seconds"])}, b""
+            case "give":
+                self.give(message["name"], block)
+                yield {}, b""
             case "calls":
                 yield from self._make(wire.read_calls(message, block), message["banned"])
 
@@ -185,6 +189,18 @@ class Notebook:
         if name not in self.names:
             return "nothing"
         return "" if callable(self.function) else describe(observe(self.function))
+
+    def give(self, name: str, code: bytes) -> None:
+        """Put a function that is not the learner's in the place of theirs.
+
+        It looks its names up in a namespace of its own, so that none of theirs changes it.
+
+        Args:
+            code: the grader's, compiled: there is no source to read.
+        """
+        own: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
+        exec(marshal.loads(code), own)
+        self.names[name] = own[name]
 
     def _execute(self, source: str, name: str) -> str:
         before = ["", "", *self.history]

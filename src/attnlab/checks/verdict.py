@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from attnlab.calling.call import Call
 from attnlab.calling.observe import Value
+from attnlab.checks.words import known, spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +79,48 @@ def blaming(verdict: Verdict, failing: Sequence[str]) -> Verdict:
         return verdict
     first = f"This calls `{failing[0]}`, which fails its own check: begin there."
     return replace(verdict, first=first)
+
+
+def exchanged(first: Verdict, second: Verdict, helpers: Sequence[str]) -> Verdict:
+    """The better of two verdicts, which tells of both; the first where they come to the same.
+
+    Of the second there are the points, the claims and a cause in words of our own, and nothing
+    that the learner's function returned, raised or printed then: it was beside an answer.
+
+    Args:
+        first: with the learner's own functions.
+        second: with the course's in the place of some.
+        helpers: names of these.
+    """
+    names = " and ".join(f"`{name}`" for name in helpers)
+    fails, place = (
+        ("fail their own checks", "their") if helpers[1:] else ("fails its own check", "its")
+    )
+    begins = f"This calls {names}, which {fails}. With the course's in {place} place it comes to"
+    most = f"{first.max_score:g} points"
+    if second.score <= first.score:
+        return replace(first, first=f"{begins} no more: {second.score:g} of {most}.")
+    told = f"{begins} {second.score:g} of {most}, with yours to {first.score:g}: the better counts."
+    failed = "; ".join(line.claim for line in second.lines if line.holds is False)
+    return Verdict(
+        second.name,
+        second.lesson,
+        second.status,
+        second.score,
+        second.max_score,
+        second.lines,
+        first=told,
+        message=failed and f"even then it does not hold that it {failed}",
+        diagnosis=_of_our_words(second),
+        read=second.read,
+    )
+
+
+def _of_our_words(verdict: Verdict) -> Diagnosis | None:
+    """A cause, if it is told in words that stand in a file, with nothing put into them."""
+    told = verdict.diagnosis
+    said = known(verdict.lesson).get(told.slug) if told else None
+    if told is None or said is None or "{" in said.reason + said.remedy:
+        return None
+    stages = (tuple(spoken(text, stage) for text in said) for stage in ("pure", "numpy", "torch"))
+    return told if (told.reason, told.remedy) in stages else None
