@@ -67,7 +67,7 @@ release: $(READY) ## make notebooks/ again from solutions/
 
 collect: $(READY) ## bring an LMS's download of LESSON=06-causal-mask to where it is graded; FILES="canvas.zip late.ipynb"
 	@test -n "$(LESSON)" && test -n "$(FILES)" || { echo 'Of what? For one: make collect LESSON=06-causal-mask FILES="submissions.zip"' >&2; exit 2; }
-	$(BIN)/python -m autograder collect $(LESSON) $(FILES)
+	$(BIN)/python -m autograder collect $(LESSON) $(FILES) $(ARGS)
 
 grade: $(READY) ## grade who handed in LESSON=06-causal-mask; ARGS="--jobs 4" goes to the grader
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make grade LESSON=06-causal-mask" >&2; exit 2; }

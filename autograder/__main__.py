@@ -117,7 +117,11 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="a zip of Canvas, Moodle or Gradescope, a notebook, or a folder of these",
+        help="a zip of Canvas, Moodle or Gradescope, a notebook, a folder of these, or a table of "
+        "times as CSV",
+    )
+    collect.add_argument(
+        "--zone", default="", metavar="ZONE", help="of a table's times, such as Europe/Berlin"
     )
 
     rename = commands.add_parser("rename", help="let a class follow lessons that were renamed")
@@ -228,7 +232,7 @@ def _collect(asked: argparse.Namespace) -> int:
     lesson, course = _lesson_here(asked)
     from autograder.term.collect import collect
 
-    told = collect(course, lesson, asked.files)
+    told = collect(course, lesson, asked.files, asked.zone)
     _say(told.lines())
     return 1 if told.trouble else 0
 

@@ -64,13 +64,23 @@ def canvas_zip(
     return path
 
 
-def moodle_zip(path: Path, lesson: str, hand_ins: Iterable[Handed], between: str = "_/") -> Path:
-    """Args: between: `_/` and `/` are folders, of older and newer versions; `_` is flat."""
+def moodle_zip(
+    path: Path,
+    lesson: str,
+    hand_ins: Iterable[Handed],
+    between: str = "_/",
+    made: datetime = TIME,
+) -> Path:
+    """Args:
+    between: `_/` and `/` are folders, of older and newer versions; `_` is flat.
+    made: when Moodle made it, which is what it writes as each member's time.
+    """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for handed in hand_ins:
             who = re.sub(r"[&<>\"`|':\\/]", "", handed.name.replace("_", " "))
             for name, data in handed.files.items():
-                archive.writestr(f"{who}_{handed.id}_assignsubmission_file{between}{name}", data)
+                name = f"{who}_{handed.id}_assignsubmission_file{between}{name}"
+                archive.writestr(zipfile.ZipInfo(name, made.timetuple()[:6]), data)
     return path
 
 

@@ -23,7 +23,8 @@ from autograder.__main__ import main
 from autograder.gradebook.course import Course
 from autograder.run.marking import open_grader
 from autograder.sandbox.limits import Limits
-from autograder.term import collected, sources
+from autograder.submission import collected
+from autograder.term import sources
 from autograder.term.collect import Outcome, collect
 from autograder.term.placing import ways_to_write
 from tests import gradebooks
@@ -383,16 +384,188 @@ def test_where_nothing_says_which_is_newest_neither_is_taken(class_: Path) -> No
     told = run(one, two)
     assert told.new == []
     assert "Nothing says which of these is the newest" in told.trouble[0]
-    assert (run(one).new, run(two).replaced) == (["ada"], ["ada"])
+    assert (run(one).new, run(two).unknown) == (["ada"], ["ada"])
 
 
-def test_a_hand_in_of_unknown_time_does_not_inherit_one(class_: Path) -> None:
-    run(gradescope_zip(class_ / "g.zip", LESSON, [handed("ada", id="ada", files={FILE: b"1"})]))
-    (class_ / "ada.ipynb").write_bytes(b"2")
-    told = run(class_ / "ada.ipynb")
-    assert told.replaced == ["ada"]
-    assert "Replaced by what was collected now: ada" in told.lines()
-    assert there(class_) == {f"ada/{LESSON}/{FILE}": b"2"}
+def twice(class_: Path, lms: str) -> list[list[Path]]:
+    """What Ada handed in first and last, each as one collects it, with what that LMS tells."""
+    found: list[list[Path]] = []
+    for which in (1, 2):
+        data, day = str(which).encode(), datetime(2020, 11, which)
+        own = "ada" if lms == "gradescope" else IDS["ada"]
+        ada = handed("ada", id=own, files={FILE: data}, time=day, number=10 * which)
+        home = class_ / f"{lms}{which}"
+        home.mkdir()
+        if lms == "moodle":
+            found.append([moodle_zip(home / "m.zip", LESSON, [ada], made=day)])
+        elif lms in PACKS:
+            found.append([PACKS[lms](home / "x.zip", LESSON, [ada])])
+        else:
+            (home / "ada.ipynb").write_bytes(data)
+            times = [table(home, f"ada,2020-11-0{which} 12:00 UTC")] if lms == "table" else []
+            found.append([home / "ada.ipynb", *times])
+    return found
+
+
+@pytest.mark.parametrize("lms", [*PACKS, "table"])
+def test_the_newest_counts_in_either_order(class_: Path, lms: str) -> None:
+    first, last = twice(class_, lms)
+    path = class_ / "class" / "submitted" / "ada" / LESSON / FILE
+    assert (run(*first).new, run(*last).replaced, run(*first).older) == (["ada"],) * 3
+    assert path.read_bytes() == b"2"
+    path.with_name("timestamp.txt").unlink(missing_ok=True)
+    path.unlink()
+    (class_ / "class" / "collected" / f"{LESSON}.json").unlink()
+    assert (run(*last).new, run(*first).older, run(*last).same) == (["ada"],) * 3
+    assert path.read_bytes() == b"2"
+
+
+def test_what_is_not_known_to_be_newer_is_left_and_said(class_: Path) -> None:
+    """A plain file says nothing, and of two LMSs neither says what the other does."""
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada", number=10, files={FILE: b"0"})]))
+    for given in (*twice(class_, "plain"), twice(class_, "moodle")[1]):
+        told = run(*given)
+        assert (told.unknown, told.written) == (["ada"], False)
+        assert any(line.startswith("Left, as nothing says whether") for line in told.lines())
+    assert there(class_) == {f"ada/{LESSON}/{FILE}": b"0"}
+
+
+def test_an_older_zip_of_moodle_s_with_the_same_in_it_makes_nothing_older(class_: Path) -> None:
+    def made(day: int, data: bytes) -> Path:
+        ada = [handed("ada", files={FILE: data})]
+        return moodle_zip(class_ / f"{day}.zip", LESSON, ada, made=datetime(2020, 11, day))
+
+    run(made(9, b"2"))
+    assert run(made(1, b"2")).same == ["ada"]
+    assert run(made(5, b"1")).older == ["ada"]
+
+
+# Times from a table
+
+
+def table(home: Path, *lines: str, head: str = "id,handed in") -> Path:
+    path = home / "times.csv"
+    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def released_in_2020(course: Path) -> None:
+    when = datetime(2020, 1, 1).timestamp()
+    os.utime(course / "notebooks" / LESSON / f"{LESSON}.ipynb", (when, when))
+
+
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade),Feedback comments"
+)
+
+
+def worksheet(home: Path, **when: str) -> Path:
+    """Moodle's, of those who have a time in it."""
+    lines = [
+        f'Participant {IDS[who]},{NAMES[who]},{who}@example.org,Submitted,,11.00,Yes,"{time}",-,'
+        for who, time in when.items()
+    ]
+    return table(home, *lines, head=WORKSHEET)
+
+
+def stamps(course: Path) -> dict[str, str]:
+    return {
+        name.partition("/")[0]: data.decode().strip()
+        for name, data in there(course).items()
+        if name.endswith("timestamp.txt")
+    }
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_moodle_s_worksheet_says_when(class_: Path, together: bool) -> None:
+    released_in_2020(class_)
+    given = moodle_zip(class_ / "m.zip", LESSON, [handed(who) for who in ("ada", "jose", "li")])
+    sheet = worksheet(
+        class_,
+        ada="Monday, 30 November 2020, 6:00 PM",
+        jose="Wednesday, 1 July 2020, 08:05 AM",
+        li="-",
+    )
+    if not together:
+        run(given)
+    told = collect(Course.here(), LESSON, [given, sheet] if together else [sheet], "Europe/Berlin")
+    assert (told.timed, told.strange, told.trouble) == (["ada", "jose"], [], [])
+    want = {"ada": "2020-11-30 17:00:00 UTC", "jose": "2020-07-01 06:05:00 UTC"}
+    assert stamps(class_) == want
+    assert run(given).same == ["ada", "jose", "li"]
+    assert stamps(class_) == want, "the zip alone takes nothing back"
+
+
+def test_a_time_that_a_person_wrote_stays(class_: Path) -> None:
+    """Whatever comes after it that says no time; and that of a table goes with its hand-in."""
+    for who in ("ada", "li"):
+        run(canvas_zip(class_ / "c.zip", LESSON, [handed(who, number=10, late=True)]))
+    stamp = class_ / "class" / "submitted" / "ada" / LESSON / "timestamp.txt"
+    stamp.write_text("2020-11-03 18:00:00 UTC")
+    run(table(class_, "li,2020-11-02 18:00 UTC"))
+    told = run(table(class_, "ada@example.org,2020-11-04 18:00 UTC"))
+    assert (told.timed, told.own_time) == ([], ["ada (2020-11-03 18:00:00 UTC)"])
+    again = [handed(who, number=20, late=True, files={FILE: b"2"}) for who in ("ada", "li")]
+    told = run(canvas_zip(class_ / "d.zip", LESSON, again))
+    assert told.replaced == ["ada", "li"]
+    assert told.own_time == ["ada (2020-11-03 18:00:00 UTC)"]
+    assert told.late_when == ["li"]
+    assert stamps(class_) == {"ada": "2020-11-03 18:00:00 UTC"}
+
+
+def test_whom_canvas_calls_late_has_to_be_looked_at_until_a_time_is_known(class_: Path) -> None:
+    def summary() -> str:
+        grade(class_, seed=1)
+        return " ".join((class_ / "class/runs" / LESSON / "summary.txt").read_text().split())
+
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada", late=True), handed("li")]))
+    assert summary().count("late by what the LMS says: collect a table of times") == 1
+    run(table(class_, "ada,2020-11-03 18:00"))
+    assert "late by what the LMS says" not in summary()
+
+
+def test_whom_a_table_names_in_vain_and_what_cannot_be_right_is_told(class_: Path) -> None:
+    released_in_2020(class_)
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada"), handed("li")]))
+    lines = ["ada,2019-11-30 18:00", "adam,2020-11-30 18:00", "li,9000-11-30 18:00"]
+    told = run(table(class_, *lines))
+    [sentence] = told.trouble
+    assert sentence.startswith("times.csv, line 3: It says 'adam', and the roster has nobody like")
+    assert told.strange == ["ada (2019-11-30 18:00:00 UTC)", "li (9000-11-30 18:00:00 UTC)"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ["ada,2020-11-30 18:00 UTC", "li,2020-11-30 18:00 +01:00"],
+            "line 3, has a time in +01:00, and line 2 one in UTC",
+        ),
+        (["ada,30.11.2020 18:00"], "line 2, says '30.11.2020 18:00'. A time has year, month and"),
+        (["ada,2020-11-31 18:00"], "line 2, says '2020-11-31 18:00'. A time has year"),
+        (["ada,2020-11-30 18:00 ../../x"], "line 2, says '2020-11-30 18:00 ../../x'. A time has"),
+        (["ada,2020-11-30 18:00", "ada,2020-11-30 19:00"], "line 3, has another time of ada than"),
+        (["ada"], "line 2, has 1 cells, and the first line has 2 columns"),
+    ],
+)
+def test_a_table_of_times_that_is_wrong_stops_it(class_: Path, lines: list[str], said: str) -> None:
+    run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada"), handed("li")]))
+    with pytest.raises(Problem, match=re.escape(said)):
+        run(table(class_, *lines))
+    assert stamps(class_) == {}
+
+
+def test_a_worksheet_needs_a_zone_and_english(class_: Path) -> None:
+    with pytest.raises(Problem, match=r"does not say in which time zone .* --zone Europe/Berlin"):
+        run(worksheet(class_, ada="Monday, 30 November 2020, 6:00 PM"))
+    german = worksheet(class_, ada="Montag, 30. November 2020, 18:00")
+    with pytest.raises(Problem, match=r"says 'Montag, 30. November 2020, 18:00', and a time is"):
+        collect(Course.here(), LESSON, [german], "Z")
+    with pytest.raises(Problem, match="is no table of times: its first line names `id`"):
+        run(table(class_, head="Kennung,Zuletzt geändert (Abgabe)"))
+    with pytest.raises(Usage, match="There is no time zone 'Berlin'"):
+        collect(Course.here(), LESSON, [table(class_)], "Berlin")
 
 
 def test_the_same_again_changes_nothing(class_: Path) -> None:
@@ -713,6 +886,7 @@ def test_the_command_says_what_came_of_it(class_: Path, capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert f"{LESSON}: 2 new, 0 replaced, 0 left as they are. Of 6 in the roster, 2 have" in out
     assert "Canvas says late: ada" in out
+    assert "For you to do: say when these handed in, who are late by what Canvas says" in out
     assert "Handed in nothing: 4 (edsger, conor, jose, li)" in out
     assert out.count("No time of handing in is known") == 1
     (class_ / "nobody.ipynb").write_bytes(work("ada"))

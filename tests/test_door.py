@@ -20,7 +20,8 @@ import yaml
 
 from autograder.__main__ import main
 from autograder.gradebook.course import Course
-from autograder.term import collected, moodle
+from autograder.submission import collected
+from autograder.term import moodle
 from autograder.term.canvas import page_in as canvas_page_in
 from autograder.term.collect import Outcome, collect
 from tests.lms import Handed, canvas_zip, gradescope_zip, moodle_zip

@@ -7,6 +7,8 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +25,7 @@ from attnlab.ipynb.read import Cell
 from autograder.pages import feedback
 from autograder.pages.inert import inert
 from autograder.pages.report import Outputs, notebook_text, written_in
-from autograder.pages.standing import Mark, Standing
+from autograder.pages.standing import Late, Mark, Standing
 from autograder.sandbox.child.wire import Ran
 from autograder.submission.results import Graded, Written
 from tests.graded import LESSON, MOST, grade, invalid
@@ -271,7 +273,8 @@ def test_a_person_s_scores_and_words_are_shown_beside_the_autograder_s() -> None
     page = Page(feedback.fill(feedback.render(mixed()), SCORED))
     assert page.of("p")[1:3] == [
         f"Score: 0 of {MOST:g} points",
-        "Handed in late: 2.75 points taken off; a score is never below 0.",
+        "Handed in late: 2.75 points taken off; a score is never below 0. Before that it came to "
+        "2.5 points, now to 0.",
     ]
     reached = ["1 of 1 point", "0.5 of 5 points, set by your instructor", "0 of 2 points"]
     reached += ["1 of 1 point, with extra credit", "0 of 2 points"]
@@ -286,11 +289,28 @@ def test_a_person_s_scores_and_words_are_shown_beside_the_autograder_s() -> None
 
 
 def test_a_penalty_is_told_and_taken_off() -> None:
-    page = Page(feedback.fill(feedback.render(mixed()), standing(2.75, attention=Mark(5, 5, 5.0))))
+    """Due when, handed in when, how late, by which rule, and the sum before and after."""
+    late = Late(datetime(2026, 3, 1, 12), datetime(2026, 3, 3, 13), "A tenth for each day <begun>.")
+    given = replace(standing(0.6, attention=Mark(1.1, 5, 1.1), causal_mask=Mark(0.2, 1)), late=late)
+    page = Page(feedback.fill(feedback.render(mixed()), given))
+    after = round(given.earned - 0.6, 6)
     assert page.of("p")[1:3] == [
-        f"Score: 3.25 of {MOST:g} points",
-        "Handed in late: 2.75 points taken off.",
+        f"Score: {after:g} of {MOST:g} points",
+        "Handed in late: 0.6 points taken off. It was due 2026-03-01 12:00 UTC, and handed in "
+        "2026-03-03 13:00 UTC, 49 hours late. The course's rule: A tenth for each day <begun>. "
+        f"Before that it came to {given.earned:g} points, now to {after:g}.",
     ]
+    assert len(repr(given.total)) < 9 > len(repr(given.earned))  # 1.1 + 0.2 is 1.3000000000000003
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(1, "1 minute"), (1200, "20 minutes"), (3600, "1 hour"), (5400, "1.5 hours")],
+)
+def test_how_late_it_was_is_told_in_hours(seconds: int, said: str) -> None:
+    due = datetime(2026, 3, 1)
+    given = replace(standing(1.0), late=Late(due, due + timedelta(seconds=seconds)))
+    assert f" UTC, {said} late. Before that" in feedback.fill(feedback.render(mixed()), given)
 
 
 @pytest.mark.parametrize(

@@ -459,11 +459,20 @@ ZERO = "c.LateSubmissionPlugin.penalty_method = 'zero'"
 HALF_OFF = """
 from nbgrader.plugins import BasePlugin
 class Half(BasePlugin):
+    "Half of the score."
     def late_submission_penalty(self, student_id, score, total_seconds_late):
         assert total_seconds_late == 3600, total_seconds_late
         return score / 2
 c.AssignLatePenalties.plugin_class = Half
 """
+
+
+def test_a_penalty_has_no_more_digits_than_a_person_writes(folder: Path) -> None:
+    set_due(folder, DUE)
+    hand_in(folder, "ann", LATE)
+    with penalised(folder, HALF_OFF.replace("score / 2", "0.1 * 2 * 3")) as gradebook:
+        gradebook.record([grade("ann")])
+    assert scored(folder, "ann")[1] == 0.6 != 0.1 * 2 * 3
 
 
 def test_a_submission_knows_when_it_was_handed_in(folder: Path, gradebook: Gradebook) -> None:
@@ -675,7 +684,7 @@ EDITS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "extra": ({"extra": 2.0}, ["Your instructor added 2 points", "4.5 of 5 points, with extra"]),
     "comment": ({"comment": "a < b\nand *c*"}, ["a &lt; b\nand *c*"]),
     "blank": ({"comment": " \n"}, ["2.5 of 5 points"]),
-    "late": ({"penalty": 2.75}, ["Handed in late: 2.75 points taken off."]),
+    "late": ({"penalty": 2.75}, ["Handed in late: 2.75 points taken off. Before that it came"]),
     "very late": ({"penalty": 20.0}, ["a score is never below 0"]),
     "all": ({"manual": 1.0, "extra": 1.0, "comment": "é", "penalty": 0.5}, ["é", "0.5 points"]),
 }
@@ -726,7 +735,11 @@ def test_the_page_shows_the_penalty_of_the_course_s_own_rule(folder: Path) -> No
         gradebook.record([paged(grade("ann", *HALF))])
     half = (MOST - 5 + 1.5) / 2
     assert f">Score: {half:g} of {MOST:g} points<" in page_of(folder, "ann")
-    assert f"Handed in late: {half:g} points taken off." in page_of(folder, "ann")
+    assert (
+        f"Handed in late: {half:g} points taken off. It was due 2026-03-01 12:00 UTC, and handed "
+        "in 2026-03-01 13:00 UTC, 1 hour late. The course's rule: Half of the score. Before that "
+        f"it came to {2 * half:g} points, now to {half:g}."
+    ) in page_of(folder, "ann")
 
 
 def test_feedback_says_how_many_pages_it_wrote_and_whose_it_did_not(

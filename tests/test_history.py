@@ -20,9 +20,9 @@ from sqlalchemy import inspect
 
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
-from autograder.term import collected
+from autograder.submission import collected
+from autograder.submission.collected import Collected
 from autograder.term import forget as forgetting
-from autograder.term.collected import Collected
 from tests import gradebooks, small_class
 from tests.course import tells
 from tests.small_class import LESSON, environment, hand_in, notebook, recorded, written

@@ -23,9 +23,9 @@ from autograder.__main__ import main
 from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook
 from autograder.pages import feedback
+from autograder.submission.collected import Collected
+from autograder.submission.collected import write as write_collected
 from autograder.term import canvas, moodle, plain
-from autograder.term.collected import Collected
-from autograder.term.collected import write as write_collected
 from autograder.term.give_back import Order, give_back
 from autograder.term.sheets import Sheet
 from autograder.term.tables import harmless

@@ -48,10 +48,10 @@ from autograder.gradebook.rows import (
     submitted,
 )
 from autograder.gradebook.scores import Score, scores
-from autograder.gradebook.weigh import Recorded, penalty, weigh
+from autograder.gradebook.weigh import Recorded, penalty, rule, weigh
 from autograder.pages import feedback
 from autograder.pages.inert import inert
-from autograder.pages.standing import Other, Standing
+from autograder.pages.standing import Late, Other, Standing
 from autograder.pages.summary import Remarks
 from autograder.submission import timestamps
 from autograder.submission.folder import small_files
@@ -386,10 +386,13 @@ class Gradebook:
         standing: Standing,
     ) -> Standing:
         """Set the late penalty, if the course has a rule for it: else a person did, if at all."""
-        plugin = self._course.penalties
+        plugin, late = self._course.penalties, submission.total_seconds_late
+        if late > 0:
+            says = rule(plugin) if plugin else ""
+            told = Late(submission.duedate, submission.timestamp, says)
+            standing = replace(standing, late=told)
         if plugin is None:
             return standing
-        late = submission.total_seconds_late
         taken = penalty(plugin, submission.student_id, standing.earned, late)
         notebook.late_submission_penalty = taken
         return replace(standing, penalty=taken or 0.0)

@@ -7,15 +7,18 @@ whether a run was killed meanwhile.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.plugins.base import BasePlugin
 
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.rows import CHECK, Rows
+from autograder.pages.standing import PLACES
 from autograder.submission.results import Graded
 
 
@@ -89,4 +92,12 @@ def penalty(plugin: BasePlugin, student: str, earned: float, late: float) -> flo
             f"The late submission plugin {type(plugin).__name__} stopped at {student!r} with "
             f"{type(error).__name__}: {error}. Mend it, then run this again."
         ) from error
-    return None if taken is None else min(max(float(taken), 0.0), earned)
+    return None if taken is None else round(min(max(float(taken), 0.0), earned), PLACES)
+
+
+def rule(plugin: BasePlugin) -> str:
+    """What a late submission plugin does, in its own words: the first of its docstring."""
+    if type(plugin) is LateSubmissionPlugin:
+        return "What is late earns no points."
+    said = (inspect.cleandoc(type(plugin).__doc__ or "")).partition("\n\n")[0]
+    return " ".join(said.split()) if said != inspect.cleandoc(BasePlugin.__doc__ or "") else ""

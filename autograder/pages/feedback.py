@@ -13,6 +13,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from attnlab.checks import card
@@ -280,7 +281,26 @@ def _late(standing: Standing, _: str) -> str:
     if standing.penalty <= 0:
         return ""
     least = "; a score is never below 0" if standing.penalty > standing.earned else ""
-    return f"<p>Handed in late: {_points(standing.penalty)} taken off{least}.</p>\n"
+    when = rule = ""
+    if late := standing.late:
+        when = (
+            f"It was due {late.due:%Y-%m-%d %H:%M} UTC, and handed in "
+            f"{late.handed_in:%Y-%m-%d %H:%M} UTC, {_span(late.handed_in - late.due)} late. "
+        )
+        rule = f"The course's rule: {text_of(late.rule)} " if late.rule else ""
+    return (
+        f"<p>Handed in late: {_points(standing.penalty)} taken off{least}. {when}{rule}"
+        f"Before that it came to {_points(standing.earned)}, now to {standing.total:g}.</p>\n"
+    )
+
+
+def _span(late: timedelta) -> str:
+    """'49 hours', '1.5 hours', '20 minutes'; what is less than a minute is one."""
+    seconds = late.total_seconds()
+    count, unit = (round(seconds / 3600, 1), "hour")
+    if count < 1:
+        count, unit = max(1, round(seconds / 60)), "minute"
+    return f"{count:g} {unit}{'s' * (count != 1)}"
 
 
 def _other(standing: Standing, most: str) -> str | None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+
+PLACES = 6  # of points: beyond them a sum of floats says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,21 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """How late a hand-in was.
+
+    Attributes:
+        due: in UTC, with an extension if the student has one.
+        handed_in: in UTC.
+        rule: what the course's says in a sentence, '' where it has none.
+    """
+
+    due: datetime
+    handed_in: datetime
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """One submission.
 
@@ -45,16 +63,18 @@ class Standing:
         marks: by exercise.
         penalty: points taken off for lateness.
         other: None for what the page has said of it.
+        late: None where it was in time, or nobody knows.
     """
 
     marks: dict[str, Mark]
     penalty: float = 0.0
     other: Other | None = None
+    late: Late | None = None
 
     @property
     def earned(self) -> float:
         """Points before the penalty."""
-        return sum(mark.score for mark in self.marks.values())
+        return round(sum(mark.score for mark in self.marks.values()), PLACES)
 
     @property
     def most(self) -> float:
@@ -64,4 +84,4 @@ class Standing:
     @property
     def total(self) -> float:
         """The score that `nbgrader export` writes."""
-        return max(0.0, self.earned - self.penalty)
+        return round(max(0.0, self.earned - self.penalty), PLACES)

@@ -32,8 +32,12 @@ _TROUBLE = "The grader's own trouble: what it could not judge"
 _REPAIRED = f"Much repaired: {_MUCH} or more cells had to be put right"
 _NOTHING = "0 points, though something was written"
 _BY_HAND = "Waiting in formgrader for a score by hand"
+_CALLED_LATE = "Late by what the LMS says, and no time is known: say when"
 _FIRST, _AGAIN = "Look at first", "To look at, as the last summary said"
-_REASONS = (_INVALID, _LEFT_OUT, _STOPPED, _BANNED, _TROUBLE, _REPAIRED, _NOTHING, _BY_HAND)
+_REASONS = (
+    *(_INVALID, _LEFT_OUT, _STOPPED, _BANNED, _TROUBLE, _REPAIRED, _NOTHING, _BY_HAND),
+    _CALLED_LATE,
+)
 # What is to be seen is not in the autograded notebook.
 _AS_HANDED_IN = (_INVALID, _LEFT_OUT, _REPAIRED)
 _WORSE = "Worse than the hand-in before"
@@ -68,6 +72,7 @@ class Remarks:
             time of handing in. Empty where there is no due date.
         by_hand: students with a score that a person has to give, or to look at again.
         known: everyone in the gradebook.
+        called_late: whom the LMS calls late, and nothing says when they handed in.
     """
 
     late: Mapping[str, float | None] = field(default_factory=dict)
@@ -75,6 +80,7 @@ class Remarks:
     known: Set[str] = frozenset()
     worse: Mapping[str, Worse] = field(default_factory=dict)
     told: Set[str] = frozenset()
+    called_late: Set[str] = frozenset()
 
 
 class Texts(NamedTuple):
@@ -205,6 +211,9 @@ class _Class:
         found = _found(result)
         if not found and name in remarks.by_hand:
             found[_BY_HAND] = f"the grader's own score is {result['score']:g}"
+        if name in remarks.called_late:
+            say = "collect a table of times, or write their timestamp.txt"
+            found[_CALLED_LATE] = f"late by what the LMS says: {say}"
         if found:
             first = min(found, key=_REASONS.index)
             looks = self.told if name in remarks.told else self.looks

@@ -44,7 +44,7 @@ from autograder.run.marking import Job, OpensGrader, grader_failed, open_grader,
 from autograder.run.output import check_place, write_results
 from autograder.run.progress import Progress
 from autograder.sandbox.limits import Limits
-from autograder.submission import handed_in
+from autograder.submission import collected, handed_in
 from autograder.submission.folder import Submission
 from autograder.submission.left_out import left_out
 from autograder.submission.lessons import UNSOLVED, released_text, solution_text
@@ -345,6 +345,7 @@ class _Run:
             remarks,
             worse=log.worse(noted),
             told={log.result(name)["student"] for name in noted if log.is_as_told(name)},
+            called_late=self._called_late(),
         )
         if self._order.students:  # the others are not in this run
             remarks, left = replace(remarks, known=frozenset()), {}
@@ -360,6 +361,11 @@ class _Run:
             write_whole(path, text.written.encode(errors="backslashreplace"))
             _say(f"The whole summary is in {from_here(path)}")
         log.tell()
+
+    def _called_late(self) -> set[str]:
+        lesson, home = self._order.lesson, self._course.submitted(".", ".").parent
+        record = home / collected.FOLDER / f"{lesson}.json"
+        return collected.late_some_time(record, partial(self._course.submitted, lesson=lesson))
 
     def _results(self) -> Iterator[dict[str, Any]]:
         for name in self._names:

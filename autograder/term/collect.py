@@ -2,6 +2,9 @@
 
     opened (sources) → whose is it (placing) → the newest of each → written, recorded, told
 
+What is there is replaced only by what is known to be newer: by the time of handing in, Canvas's
+number, the time of Moodle's archive, or a table of times, whichever of these both have first.
+
 Everything is written beside its place; then the gradebook's rows; then all is renamed. Stopped in
 between, the same command goes on.
 """
@@ -9,13 +12,15 @@ between, the same command goes on.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from attnlab.ipynb.files import NotWritten, Parts, link_on, open_file, taken, write_whole
 from attnlab.ipynb.handed_in import SECRET, TIMESTAMP, in_nfc, is_zip, notebook
@@ -28,12 +33,12 @@ from autograder.gradebook.rows import Person
 from autograder.pages.summary import from_here
 from autograder.run.lock import sole_grader
 from autograder.sandbox.limits import Limits
-from autograder.submission import handed_in
+from autograder.submission import collected, handed_in
+from autograder.submission.collected import Collected
 from autograder.submission.folder import small_files
 from autograder.submission.timestamps import time_of
-from autograder.term import collected, roster
-from autograder.term.collected import Collected
-from autograder.term.layouts import CANVAS, PLAIN, HandIn, canvas_name
+from autograder.term import roster, times
+from autograder.term.layouts import PLAIN, HandIn, canvas_name
 from autograder.term.placing import Placing, Unplaced, folded
 from autograder.term.roster import Student
 from autograder.term.sources import opened
@@ -51,8 +56,13 @@ class Outcome:
         of: how many students the roster has.
         new, same, replaced: put there, there already, and put in the place of another hand-in.
         older: left, as what is there was handed in later.
+        unknown: left, as nothing says which of the two is newer.
         changed: left, as somebody changed the file since it was collected.
         late: whom the LMS calls late.
+        late_when: those of them of whom no time is known.
+        timed: whose time a table said.
+        own_time: whose time is left, as a person wrote it, or a table's is earlier.
+        strange: whose time a table puts before the lesson's release, or after now.
         several: how often who handed in, where that was more than once.
         apart: whose hand-in says another time than the exchange's disk, and both.
         untimed: by LMS, of how many nothing says when they handed in.
@@ -72,8 +82,13 @@ class Outcome:
     same: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     older: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
+    late_when: list[str] = field(default_factory=list)
+    timed: list[str] = field(default_factory=list)
+    own_time: list[str] = field(default_factory=list)
+    strange: list[str] = field(default_factory=list)
     several: dict[str, int] = field(default_factory=dict)
     apart: list[str] = field(default_factory=list)
     untimed: Counter[str] = field(default_factory=Counter)
@@ -92,7 +107,7 @@ class Outcome:
         Args:
             most: of what a list has; the rest is counted.
         """
-        there = len(self.same) + len(self.older) + len(self.changed)
+        there = sum(map(len, (self.same, self.older, self.unknown, self.changed)))
         found = [
             f"{self.lesson}: {len(self.new)} new, {len(self.replaced)} replaced, {there} left as "
             f"they are. Of {self.of} in the roster, {self.of - len(self.absent)} have handed in."
@@ -106,8 +121,21 @@ class Outcome:
         lists = [
             ("Replaced by what was collected now", _names(self.replaced)),
             ("Left, as what is there was handed in later", _names(self.older)),
+            (
+                "Left, as nothing says whether what was collected now is newer. Name a table of "
+                "times that says it, or remove what is there and collect again",
+                _names(self.unknown),
+            ),
             ("Left, as somebody changed the file since it was collected", _names(self.changed)),
             ("Canvas says late", _names(self.late)),
+            (
+                f"For you to do: say when these handed in, who are late by what Canvas says, in a "
+                f"table of times or in their {TIMESTAMP}",
+                _names(self.late_when),
+            ),
+            ("A time from the table", _names(self.timed)),
+            (f"Left, as the {TIMESTAMP} there is a person's, or later", self.own_time),
+            ("A time before the lesson was released, or one to come: look at it", self.strange),
             ("Handed in more than once, and the newest was taken", several),
             ("It says another time than the disk", self.apart),
             ("A due date of one's own", self.extended),
@@ -152,32 +180,57 @@ class _There:
     secret: bytes
     record: Collected | None
 
+    @property
+    def recorded(self) -> datetime | None:
+        """When it was handed in, as was known when it was collected."""
+        return time_of(self.record.time.encode()) if self.record else None
 
-def collect(course: Course, lesson: str, files: Iterable[Path]) -> Outcome:
+    @property
+    def is_ours(self) -> bool:
+        """Whether no person wrote its time."""
+        return self.time in (None, self.recorded)
+
+    @property
+    def last(self) -> datetime | None:
+        """The latest that is known of when it was handed in."""
+        return max(filter(None, (self.time, self.recorded)), default=None)
+
+
+def collect(course: Course, lesson: str, files: Iterable[Path], zone: str = "") -> Outcome:
     """Bring hand-ins to where they are graded.
 
+    Args:
+        files: also tables of times.
+        zone: of times in these that name none.
     Raises:
         Usage: a file is not there.
-        Problem: roster or record cannot be read, and nothing was written.
+        Problem: roster, record or a table cannot be read, and nothing was written.
         GradebookError, NotWritten: it cannot go on; the same command does.
     """
     home = course.submitted(".", ".").parent
     students = _roster(home / roster.NAME)
     told = Outcome(lesson, len(students))
+    files = list(files)
+    said = [each for path in filter(times.is_table, files) for each in times.read(path, zone)]
     with ExitStack() as archives:
         placing = Placing(students)
-        given = opened(files, lesson, Limits(), archives, placing)
+        given = opened(
+            itertools.filterfalse(times.is_table, files), lesson, Limits(), archives, placing
+        )
         told.trouble, told.beside, told.odd = given.trouble, given.beside, given.odd
+        when = _times(placing, said, course.released(lesson), told)
         whose = _placed(placing, given.hand_ins, told)
         with (
             sole_grader(home / "runs" / "lock", lesson, _say),
             Gradebook(course) as gradebook,
             Parts() as parts,
         ):
-            work = _Collecting(course, lesson, home, parts, told)
+            work = _Collecting(course, lesson, home, parts, told, when)
             for student in students:
                 if student.id in whose:
                     work.student(student, whose[student.id])
+                elif student.id in when:
+                    work.time(student)
             work.record()
             _enrol(gradebook, lesson, students, work.handed_in(), told)
             work.place()
@@ -237,13 +290,41 @@ def _placed(placing: Placing, found: Iterable[HandIn], told: Outcome) -> dict[st
     return whose
 
 
+def _times(
+    placing: Placing, said: Iterable[times.Said], released: Path, told: Outcome
+) -> dict[str, datetime]:
+    """What tables say, by student; whom they name in vain, and what cannot be right, is told."""
+    when: dict[str, datetime] = {}
+    first = datetime.min
+    with suppress(FileNotFoundError):
+        first = datetime.fromtimestamp(released.stat().st_mtime, UTC).replace(tzinfo=None)
+    for each in said:
+        try:
+            student = placing.student(each.who).id
+        except Unplaced as error:
+            told.trouble.append(f"{each.where}: {error}")
+            continue
+        if when.setdefault(student, each.time) != each.time:
+            raise Problem(f"{each.where}, has another time of {printable(student)} than before.")
+        if not first <= each.time <= datetime.now(UTC).replace(tzinfo=None):
+            told.strange.append(f"{printable(student)} ({each.time:{_TIME}})")
+    return when
+
+
 class _Collecting:
     """One collection of one lesson, written beside its places and then into them."""
 
     def __init__(
-        self, course: Course, lesson: str, home: Path, parts: Parts, told: Outcome
+        self,
+        course: Course,
+        lesson: str,
+        home: Path,
+        parts: Parts,
+        told: Outcome,
+        when: Mapping[str, datetime],
     ) -> None:
         self._course, self._lesson, self._parts, self._told = course, lesson, parts, told
+        self._when = when
         self._path = home / collected.FOLDER / f"{lesson}.json"
         self._records = {each.student: each for each in collected.read(self._path)}
         self._before = dict(self._records)
@@ -265,50 +346,81 @@ class _Collecting:
         if handed.on_disk:
             both = f"says {handed.time:{_TIME}}, the disk {handed.on_disk:{_TIME}}"
             self._told.apart.append(f"{printable(student.id)} ({both})")
-        kind = self._kind(handed, data, there)
+        said = self._when.get(student.id)
+        newer = _newer(handed, there, said)
+        kind = self._kind(data, there, newer)
         kind.append(student.id)
-        if kind is self._told.older or kind is self._told.changed:
+        if newer is False or kind is self._told.changed:
+            self.time(student)
+            return
+        if kind is self._told.unknown:
             return
         place = self._course.submitted(student.id, self._lesson)
         if kind is not self._told.same:
             self._write(place / f"{self._lesson}.ipynb", data)
-        if handed.time is not None and handed.time != there.time:
-            self._write(place / TIMESTAMP, f"{handed.time:{_TIME}}\n".encode())
-        elif handed.time is None and kind is self._told.replaced:
+        time = handed.time or said or (there.recorded if kind is self._told.same else None)
+        outdated = there.is_ours or (handed.time and kind is self._told.replaced)
+        if not outdated and time != there.time:
+            self._told.own_time.append(f"{printable(student.id)} ({there.time:{_TIME}})")
+        elif time is not None and time != there.time:
+            self._write(place / TIMESTAMP, f"{time:{_TIME}}\n".encode())
+            if handed.time is None:
+                self._told.timed.append(student.id)
+        elif time is None and kind is self._told.replaced:
             self._outdated.append(place / TIMESTAMP)
         if handed.secret and handed.secret != there.secret:
             self._write(place / SECRET, handed.secret)
         elif not handed.secret and kind is self._told.replaced:
             self._outdated.append(place / SECRET)
-        if handed.time is None and (there.time is None or kind is self._told.replaced):
+        if time is None and outdated:
             self._told.untimed[handed.lms] += 1
+            if handed.late:
+                self._told.late_when.append(student.id)
         record = Collected(
             student.id,
             handed.lms,
             handed.known_as,
             handed.place.encode(errors="backslashreplace").decode(),
-            f"{handed.time:{_TIME}}" if handed.time else "",
+            f"{time:{_TIME}}" if time else "",
             _digest(data),
+            handed.made,
+            "late" if handed.late else "",
         )
         before = there.record
         if handed.lms or before is None or before.digest != record.digest:
             self._records[student.id] = record  # a plain file says less than an LMS has said
 
-    def _kind(self, handed: HandIn, data: bytes, there: _There) -> list[str]:
+    def time(self, student: Student) -> None:
+        """Let what is in a student's place have the time that a table says, if that is later."""
+        said = self._when.get(student.id)
+        try:
+            there = self._there(student.id)
+        except Unreadable:
+            return
+        if said is None or there.data is None or said == there.time:
+            return
+        if there.time and (not there.is_ours or said < there.time):
+            self._told.own_time.append(f"{printable(student.id)} ({there.time:{_TIME}})")
+            return
+        text = f"{said:{_TIME}}"
+        place = self._course.submitted(student.id, self._lesson) / TIMESTAMP
+        self._write(place, f"{text}\n".encode())
+        self._told.timed.append(student.id)
+        if there.record:
+            self._records[student.id] = replace(there.record, time=text)
+
+    def _kind(self, data: bytes, there: _There, newer: bool | None) -> list[str]:
         """The list of the outcome to which a hand-in belongs."""
         told, record = self._told, there.record
         if there.data is None:
             return told.new
-        time = there.time or (time_of(record.time.encode()) if record else None)
-        if handed.time and time and handed.time < time:
-            return told.older
         if there.data == data:
             return told.same
+        if newer is False:
+            return told.older
         if record and record.digest == _digest(data):
             return told.changed
-        if record and record.lms == handed.lms == CANVAS and handed.number < _number(record):
-            return told.older
-        return told.replaced
+        return told.replaced if newer else told.unknown
 
     def _newest(self, found: Sequence[HandIn]) -> tuple[HandIn, bytes]:
         """The newest of some hand-ins, and its notebook.
@@ -318,14 +430,15 @@ class _Collecting:
         """
         if len(found) == 1:
             return found[0], _notebook(found[0], self._lesson)
+        known: list[Any] = []
+        if all(each.time for each in found):
+            known = [(each.time, each.number) for each in found]
+        elif not any(each.time for each in found) and len({each.lms for each in found}) == 1:
+            known = [each.number or each.made for each in found]
         latest = list(found)
-        times = [each.time for each in found if each.time]
-        if len(times) == len(found):
-            latest = [each for each in found if each.time == max(times)]
-            latest = [each for each in latest if each.number == max(one.number for one in latest)]
-        elif not times and all(each.number for each in found):
-            last = max(each.number for each in found)
-            latest = [each for each in found if each.number == last]
+        if known and all(known):
+            last = max(known)
+            latest = [each for each, is_of in zip(found, known, strict=True) if is_of == last]
         read = [(each, _notebook(each, self._lesson)) for each in latest]
         if len({_digest(data) for _, data in read}) > 1:
             raise Unreadable(
@@ -376,6 +489,20 @@ class _Collecting:
 def _notebook(handed: HandIn, lesson: str) -> bytes:
     """Raises: Unreadable, there is none, or nothing says which of several."""
     return notebook(handed.files, lesson, Limits())[0]
+
+
+def _newer(handed: HandIn, there: _There, said: datetime | None) -> bool | None:
+    """Whether a hand-in is newer than what is in its place; None if nothing tells.
+
+    Args:
+        said: when the student handed in last, by a table.
+    """
+    record = there.record
+    known: list[tuple[Any, Any]] = [(handed.time, there.last)]
+    if record and record.lms == handed.lms:
+        known += [(handed.number, _number(record)), (handed.made, record.made)]
+    known.append((said, there.last))
+    return next((one > other for one, other in known if one and other and one != other), None)
 
 
 def _number(record: Collected) -> int:

@@ -37,9 +37,9 @@ from autograder.run import journal
 from autograder.run.history import journals, students
 from autograder.run.journal import Journal
 from autograder.run.lock import sole_grader
+from autograder.submission import collected
 from autograder.submission.handed_in import chosen
 from autograder.submission.left_out import left_out
-from autograder.term import collected
 from autograder.term.give_back import FOLDER as RETURNED
 
 

@@ -22,9 +22,10 @@ from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import Gradebook
 from autograder.gradebook.scores import UNGRADED, WAITS, Score
 from autograder.pages.summary import from_here
+from autograder.submission import collected
+from autograder.submission.collected import Collected
 from autograder.submission.handed_in import students
-from autograder.term import canvas, collected, moodle, roster
-from autograder.term.collected import Collected
+from autograder.term import canvas, moodle, roster
 from autograder.term.pages import Pages, pages
 from autograder.term.plain import plain
 from autograder.term.sheets import Sheet

@@ -57,6 +57,7 @@ class HandIn:
             microseconds.
         secret: by which nbgrader's exchange gives a page back; empty elsewhere.
         on_disk: when it was last written, where that is not the time that it says.
+        made: when Moodle made the archive, in the server's time; '' if that is not known.
     """
 
     lms: str
@@ -71,6 +72,7 @@ class HandIn:
     number: int = 0
     secret: bytes = b""
     on_disk: datetime | None = None
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,9 @@ def moodle_name(name: str) -> Name | None:
     assignment alone, and how it was handed in. Newer versions have no underscore before the slash;
     without "Download submissions in folders" there is one in the slash's place. Where marking is
     blind the name is the word for participant in Moodle's language, and a group's is the group's.
-    Times of members are when the zip was made, or the server's own, so none is taken.
+    Times of members say nothing of handing in. In newer versions they are when the zip was made, in
+    older ones when the server first stored such a file: so the last of them grows from one download
+    to the next, and tells which of two is the newer.
 
     Source: moodle/moodle, mod/assign/classes/downloader.php (get_student_prefix,
         load_submissionplugin_filelist), files/classes/local/archive_writer/zip_writer.php; read in
@@ -230,7 +234,9 @@ def _moodle(members: Sequence[Member], lesson: str) -> list[HandIn]:
         whose = said.known_as, said.name
         places.setdefault(whose, member.name)
         found[whose].append(Member(said.called, member.read))
-    return [HandIn(MOODLE, places[w], tuple(files), *w) for w, files in found.items()]
+    last = max((each.made for each in members), default=())
+    made = "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*last) if last else ""
+    return [HandIn(MOODLE, places[w], tuple(files), *w, made=made) for w, files in found.items()]
 
 
 def _gradescope(members: Sequence[Member], lesson: str) -> list[HandIn]:

@@ -10,7 +10,7 @@ from autograder.gradebook.course import Course
 from autograder.gradebook.gradebook import names_a_folder
 from autograder.pages import feedback
 from autograder.pages.standing import Standing
-from autograder.term.collected import Collected
+from autograder.submission.collected import Collected
 from autograder.term.who import Person
 
 # The name of a file that was downloaded, the lesson and the page: the name and the data to upload.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from attnlab.ipynb.handed_in import in_nfc
 from autograder.gradebook.scores import Score
+from autograder.submission.collected import Collected
 from autograder.term import moodle, roster
-from autograder.term.collected import Collected
 from autograder.term.tables import Row
 
 

@@ -45,10 +45,12 @@ class Member:
         name: with its folders; it is shown, and nothing is ever written there.
         read: gives its bytes, of which there are no more than a notebook may have; or raises
             Unreadable.
+        made: when it was put into the zip, in that machine's time; () where it is in none.
     """
 
     name: str
     read: Callable[[], bytes]
+    made: tuple[int, ...] = ()
 
     @property
     def last(self) -> str:
@@ -309,7 +311,7 @@ def too_many(names: Iterable[str], most: int) -> str:
 
 def _members(archive: zipfile.ZipFile, sizes: Sizes) -> list[Member]:
     return [
-        Member(str(path), partial(zipped.content, archive, entry, sizes))
+        Member(str(path), partial(zipped.content, archive, entry, sizes), entry.date_time)
         for entry in archive.infolist()
         if (path := _path(entry))
     ]

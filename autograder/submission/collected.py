@@ -7,12 +7,15 @@ each student, with what the LMS calls them there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from attnlab.ipynb.files import write_whole
+from attnlab.ipynb.handed_in import TIMESTAMP
 from autograder import Problem
+from autograder.submission.folder import small_files
+from autograder.submission.timestamps import time_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class Collected:
         name: of the file in the archive, with its folders.
         time: of handing in, as timestamp.txt has it; '' if nothing told.
         digest: SHA-256 of the notebook.
+        made: when the archive was, as Moodle's server has it; '' if nothing told.
+        late: 'late' if the LMS says so; else ''.
     """
 
     student: str
@@ -35,10 +40,13 @@ class Collected:
     name: str
     time: str
     digest: str
+    made: str = ""
+    late: str = ""
 
 
 FOLDER = "collected"
 _FIELDS = {field.name for field in fields(Collected)}
+_NEWER = {"made", "late"}  # which an earlier version did not write
 
 
 def read(path: Path) -> list[Collected]:
@@ -60,10 +68,22 @@ def read(path: Path) -> list[Collected]:
         ) from None
 
 
+def late_some_time(path: Path, folder: Callable[[str], Path]) -> set[str]:
+    """Whom the LMS calls late, and of whom nothing says when they handed in.
+
+    Args:
+        folder: of a student's hand-in.
+    Raises:
+        Problem: as at `read`.
+    """
+    late = [each.student for each in read(path) if each.late]
+    return {who for who in late if time_of(small_files(folder(who)).get(TIMESTAMP, b"")) is None}
+
+
 def _is_of(each: object) -> bool:
     return (
         isinstance(each, dict)
-        and each.keys() == _FIELDS
+        and each.keys() | _NEWER == _FIELDS
         and all(isinstance(value, str) for value in each.values())
     )
 
