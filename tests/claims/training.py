@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from tests.claims import Lesson, taught
 
 lesson = Lesson("10-training")
 here = taught("10-training")
+learn_phrases = partial(phrases.learn, here.train_step)
 
 COIN = math.log(2)
 IT, ANIMAL, THING, ADJECTIVE = 7, 1, 5, 10  # places
@@ -63,7 +64,7 @@ def noun_weights(row: Tensor) -> Tensor:
 
 
 def phrase_loss(model: nn.Module) -> float:
-    return float(here.learn_phrases(model, "phrases", here.TWO_WORDS, here.HATE_LIKE)[-1])
+    return float(learn_phrases(model, "phrases", here.TWO_WORDS, here.HATE_LIKE)[-1])
 
 
 def learns_phrases(make: Any, seed: int, starts: int = 12) -> bool:
@@ -164,7 +165,7 @@ def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
     for width in (8, 32, 128):
         torch.manual_seed(seed)
         model = here.Plain(3, width, 2)
-        losses = here.learn_phrases(model, "plain", here.TWO_WORDS, here.HATE_LIKE)
+        losses = learn_phrases(model, "plain", here.TWO_WORDS, here.HATE_LIKE)
         assert min(losses) > COIN / 2 - 1e-4
         assert losses[-1] < COIN / 2 + 0.01
         said = [each.split(" → ") for each in here.answers(model).split(", ")]
