@@ -13,7 +13,7 @@ import pytest
 from nbgrader import api
 
 from autograder import Usage
-from autograder.gradebook.course import Course
+from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.gradebook import Gradebook
 from autograder.run import classes, journal
 from tests import gradebooks, small_class
@@ -230,6 +230,26 @@ WORSE: dict[str, tuple[Callable[..., None], str]] = {
 
 
 @pytest.mark.parametrize("kind", WORSE)
+def keeps(course: Path, keep: str) -> None:
+    """Let the course's settings say which hand-in counts."""
+    with open(course / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write(f"\nc.Attnlab.keep = {keep!r}\n")
+
+
+def test_the_settings_say_which_hand_in_counts_unless_the_command_does(course: Path) -> None:
+    keeps(course, "best")
+    submit(course, "ann")
+    grade(course)
+    worse(course, "ann")
+    grade(course)
+    assert total(course, "ann") == 9
+    grade(course, keep="latest")
+    assert total(course, "ann") == 5
+    keeps(course, "beste")
+    with pytest.raises(CourseError, match=r"keep is 'beste'\. It is 'latest' or 'best'\."):
+        grade(course)
+
+
 @pytest.mark.parametrize("keep", ["latest", "best"])
 def test_a_worse_hand_in_says_so_on_the_page_and_in_the_summary(
     course: Path, capsys: pytest.CaptureFixture[str], kind: str, keep: str
