@@ -229,7 +229,6 @@ WORSE: dict[str, tuple[Callable[..., None], str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", WORSE)
 def keeps(course: Path, keep: str) -> None:
     """Let the course's settings say which hand-in counts."""
     with open(course / "nbgrader_config.py", "a", encoding="utf-8") as file:
@@ -250,6 +249,7 @@ def test_the_settings_say_which_hand_in_counts_unless_the_command_does(course: P
         grade(course)
 
 
+@pytest.mark.parametrize("kind", WORSE)
 @pytest.mark.parametrize("keep", ["latest", "best"])
 def test_a_worse_hand_in_says_so_on_the_page_and_in_the_summary(
     course: Path, capsys: pytest.CaptureFixture[str], kind: str, keep: str

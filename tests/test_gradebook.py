@@ -732,7 +732,7 @@ def test_the_page_greets_by_name(folder: Path, gradebook: Gradebook) -> None:
         found.update_or_create_student("ann", first_name="Änn <b>", last_name="O'Lee")
     gradebook.record([paged(grade("ann")), paged(grade("bob"))])
     own = re.compile("<!--.*?-->")
-    greeted = "For <bdi>Änn &lt;b&gt; O&#x27;Lee</bdi> (<bdi>ann</bdi>)<"
+    greeted = "For <bdi>Änn &lt;b&gt; O&#x27;Lee</bdi>, <bdi>ann</bdi><"
     assert greeted in own.sub("", page_of(folder, "ann"))
     assert "For <bdi>bob</bdi><" in own.sub("", page_of(folder, "bob"))
 

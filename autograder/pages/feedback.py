@@ -93,7 +93,8 @@ def render(graded: Graded) -> str:
     page = whole(
         title,
         f"<h1>{text_of(title)}</h1>\n"
-        f'<p class="quiet">For {_region("whom", text_of(result.student))}</p>\n'
+        f'<p class="quiet">For {_region("whom")}'
+        f"<bdi>{text_of(result.student)}</bdi></p>\n"
         f'<p class="score">{_region("total", f"{result.max_score:g}")}</p>\n'
         f"{_region('late')}{_region('other', f'{result.max_score:g}')}"
         f"{body}{_repaired(result)}",
@@ -273,9 +274,8 @@ def _region(what: str, of: str = "") -> str:
     return f"<!--gradebook {what} {of}--><!--/gradebook-->"
 
 
-def _whom(standing: Standing, student: str) -> str:
-    own = f"<bdi>{student}</bdi>"  # escaped, as it stands in a comment
-    return f"<bdi>{text_of(standing.name)}</bdi> ({own})" if standing.name else own
+def _whom(standing: Standing, _: str) -> str:
+    return f"<bdi>{text_of(standing.name)}</bdi>, " if standing.name else ""
 
 
 def _total(standing: Standing, most: str) -> str:
