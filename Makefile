@@ -57,7 +57,7 @@ test: known ## check style and types, run all tests and notebooks; LESSON=06-cau
 
 release: $(READY) ## make notebooks/ again from solutions/
 	rm -rf build/release
-	$(BIN)/nbgrader generate_assignment --assignment='[0-9]*' --CourseDirectory.release_directory=build/release
+	$(BIN)/nbgrader generate_assignment --log-level=WARN --assignment='[0-9]*' --CourseDirectory.release_directory=build/release
 	cp solutions/glossary.md build/release/
 	@if [ -d notebooks ] && ! diff -rq notebooks build/release >/dev/null; then \
 		old=build/notebooks-$$(date +%Y%m%d-%H%M%S); mv notebooks $$old && \

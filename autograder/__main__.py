@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         "--keep",
         choices=["latest", "best"],
         default="",
-        help="which hand-in of a student counts; the latest if it is not said",
+        help="which hand-in of a student counts; if it is not said, as the course's settings do",
     )
     grade.add_argument(
         "--resume", action="store_true", help="go on with the last run, which was stopped"

@@ -13,7 +13,7 @@ import pytest
 from nbgrader import api
 
 from autograder import Usage
-from autograder.gradebook.course import Course
+from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.gradebook import Gradebook
 from autograder.run import classes, journal
 from tests import gradebooks, small_class
@@ -227,6 +227,26 @@ WORSE: dict[str, tuple[Callable[..., None], str]] = {
     "worse": (worse, "5 points, after 9"),
     "torn": (torn, "0 points, after 9"),
 }
+
+
+def keeps(course: Path, keep: str) -> None:
+    """Let the course's settings say which hand-in counts."""
+    with open(course / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write(f"\nc.Attnlab.keep = {keep!r}\n")
+
+
+def test_the_settings_say_which_hand_in_counts_unless_the_command_does(course: Path) -> None:
+    keeps(course, "best")
+    submit(course, "ann")
+    grade(course)
+    worse(course, "ann")
+    grade(course)
+    assert total(course, "ann") == 9
+    grade(course, keep="latest")
+    assert total(course, "ann") == 5
+    keeps(course, "beste")
+    with pytest.raises(CourseError, match=r"keep is 'beste'\. It is 'latest' or 'best'\."):
+        grade(course)
 
 
 @pytest.mark.parametrize("kind", WORSE)

@@ -222,14 +222,17 @@ def test_whom_the_roster_names_and_who_handed_in_nothing(course: Path) -> None:
 
 
 def test_a_person_s_points_are_the_ones_that_count(course: Path) -> None:
+    assert "attention 3 5 0 1" in read_as_text(report(course)), "right, part, none, not written"
     with sqlite3.connect(course / "class" / "gradebook.db") as book:
-        book.execute("""update grade set manual_score = 4 where id in (select g.id from grade g
+        book.execute("""update grade set manual_score = 5 where id in (select g.id from grade g
             join base_cell c on c.id = g.cell_id join submitted_notebook n on n.id = g.notebook_id
             join submitted_assignment s on s.id = n.assignment_id
             where s.student_id = 'cem' and c.name = 'attention-check')""")
-    assert "Of 1 student a person set points." in read_as_text(report(course))
+    text = read_as_text(report(course))
+    assert "Of 1 student a person set points: the autograder's own mean, which the summary" in text
+    assert "attention 4 4 0 1" in text
     found = {(row["id"], row["exercise"]): row["score"] for row in table(course)}
-    assert found["cem", "attention"] == "4"
+    assert found["cem", "attention"] == "5"
     assert found["ann", "attention"] == "2.5"
 
 

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -724,6 +725,16 @@ def test_the_page_shows_what_the_gradebook_holds(
         edit(folder, f"no {student}")
     assert main(["feedback", LESSON]) == 0
     assert tree(folder) == before, "as it was, once nothing is set"
+
+
+def test_the_page_greets_by_name(folder: Path, gradebook: Gradebook) -> None:
+    with db(folder) as found:
+        found.update_or_create_student("ann", first_name="Änn <b>", last_name="O'Lee")
+    gradebook.record([paged(grade("ann")), paged(grade("bob"))])
+    own = re.compile("<!--.*?-->")
+    greeted = "For <bdi>Änn &lt;b&gt; O&#x27;Lee</bdi>, <bdi>ann</bdi><"
+    assert greeted in own.sub("", page_of(folder, "ann"))
+    assert "For <bdi>bob</bdi><" in own.sub("", page_of(folder, "bob"))
 
 
 def test_the_page_shows_the_penalty_of_the_course_s_own_rule(folder: Path) -> None:

@@ -85,6 +85,15 @@ def test_history_tells_each_time(course: Path, capsys: pytest.CaptureFixture[str
     assert tells(said_by(capsys, "history", "bob"), "INVALID", "0 of 9", "JSON")
 
 
+def test_history_tells_what_a_person_gave(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    submit(course, "ann")
+    grade(course)
+    assert "as a person set" not in said_by(capsys, "history", "ann")
+    score_by_hand(course, "ann", "softmax", 0.5)
+    said = said_by(capsys, "history", "ann")
+    assert said.endswith("\n  now  8.5 of 9 points, as a person set: softmax 0.5\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -251,6 +251,7 @@ def test_a_change_in_what_grades_is_noticed(
     monkeypatch.setattr(autograder, "__path__", [str(grader)])
     before = code.digest()
     (course / "lessons" / "numpy" / "figures.py").write_text("# other colours")
+    (course / "lessons" / "numpy" / "mistakes.md").write_text("Better said.")
     (grader / "run" / ".#grade.py").symlink_to("an editor's lock")
     assert code.digest() == before
     modules = ("checks/judge", "calling/call", "checks/recipe", "lessons/numpy/exercises")

@@ -15,6 +15,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from autograder import Told
 
 CONFIG = "nbgrader_config.py"
+LATEST, BEST = "latest", "best"  # which of a student's hand-ins counts
 
 
 class CourseError(Told):
@@ -28,10 +29,12 @@ class Course:
     Attributes:
         directory: nbgrader's settings of folders and gradebook.
         penalties: nbgrader's plugin for late submissions, None where none is set up.
+        keep: which hand-in of a student counts, 'latest' or 'best', by `c.Attnlab.keep`.
     """
 
     directory: CourseDirectory
     penalties: BasePlugin | None
+    keep: str = LATEST
 
     @classmethod
     def here(cls) -> Course:
@@ -50,12 +53,15 @@ class Course:
             app.initialize([])
             directory: CourseDirectory = app.coursedir
             penalties = _penalties(app)
+            keep = app.config.Attnlab.get("keep", LATEST)
         except (
             Exception,
             SystemExit,
         ) as error:  # the settings are a program: any error is possible
             raise CourseError(f"{path} cannot be used: {type(error).__name__}: {error}") from error
-        return cls(directory, penalties)
+        if keep not in (LATEST, BEST):
+            raise CourseError(f"{path}: c.Attnlab.keep is {keep!r}. It is {LATEST!r} or {BEST!r}.")
+        return cls(directory, penalties, keep)
 
     @property
     def file_mode(self) -> int:

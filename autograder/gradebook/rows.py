@@ -290,8 +290,9 @@ def standings(
     )
     marks = (
         select(submission.student_id, notebook.id, notebook.late_submission_penalty)
-        .add_columns(cell.name, cell.max_score)
+        .add_columns(api.Student.first_name, api.Student.last_name, cell.name, cell.max_score)
         .add_columns(grade.score, grade.manual_score, grade.extra_credit)
+        .join(api.Student, api.Student.id == submission.student_id)
         .join(notebook, notebook.assignment_id == submission.id)
         .join(grade, grade.notebook_id == notebook.id)
         .join(cell, cell.id == grade.cell_id)
@@ -303,10 +304,12 @@ def standings(
         marks = marks.where(grade.notebook_id.in_(notebooks))
     said = {(of, cell_id): text.strip() for of, cell_id, text in session.execute(words)}
     found: dict[str, Standing] = {}
-    for student, of, penalty, name, most, score, manual, extra in session.execute(marks):
+    for row in session.execute(marks):
+        student, of, penalty, first, last, name, most, score, manual, extra = row
+        called = " ".join(filter(None, (first, last)))
         exercise = name.removesuffix(CHECK)
         text = said.get((of, ids.comments.get(exercise)), "")
-        standing = found.setdefault(student, Standing({}, penalty or 0.0))
+        standing = found.setdefault(student, Standing({}, penalty or 0.0, name=called))
         standing.marks[exercise] = Mark(score, most, manual, extra or 0.0, text)
     return found
 

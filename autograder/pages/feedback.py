@@ -93,7 +93,8 @@ def render(graded: Graded) -> str:
     page = whole(
         title,
         f"<h1>{text_of(title)}</h1>\n"
-        f'<p class="quiet">For <bdi>{text_of(result.student)}</bdi></p>\n'
+        f'<p class="quiet">For {_region("whom")}'
+        f"<bdi>{text_of(result.student)}</bdi></p>\n"
         f'<p class="score">{_region("total", f"{result.max_score:g}")}</p>\n'
         f"{_region('late')}{_region('other', f'{result.max_score:g}')}"
         f"{body}{_repaired(result)}",
@@ -273,6 +274,10 @@ def _region(what: str, of: str = "") -> str:
     return f"<!--gradebook {what} {of}--><!--/gradebook-->"
 
 
+def _whom(standing: Standing, _: str) -> str:
+    return f"<bdi>{text_of(standing.name)}</bdi>, " if standing.name else ""
+
+
 def _total(standing: Standing, most: str) -> str:
     return f"Score: {standing.total:g} of {_points(float(most))}"
 
@@ -361,6 +366,7 @@ def _words(mark: Mark) -> str:
 
 # What stands in a region, by the name of it: of a submission, or of one exercise.
 _OF_ALL: dict[str, Callable[[Standing, str], str | None]] = {
+    "whom": _whom,
     "total": _total,
     "late": _late,
     "other": _other,

@@ -64,12 +64,14 @@ class Standing:
         penalty: points taken off for lateness.
         other: None for what the page has said of it.
         late: None where it was in time, or nobody knows.
+        name: the student's, '' where the gradebook has none.
     """
 
     marks: dict[str, Mark]
     penalty: float = 0.0
     other: Other | None = None
     late: Late | None = None
+    name: str = ""
 
     @property
     def earned(self) -> float:

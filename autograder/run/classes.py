@@ -30,7 +30,7 @@ from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import printable
 from autograder import Disagree, Problem, Usage
 from autograder.gradebook.agreement import ways_on
-from autograder.gradebook.course import Course
+from autograder.gradebook.course import BEST, LATEST, Course
 from autograder.gradebook.database import GradebookError
 from autograder.gradebook.gradebook import BadName, Gradebook, check_name
 from autograder.gradebook.weigh import Recorded
@@ -54,7 +54,6 @@ _BATCH = 16  # submissions in one transaction of the gradebook
 _BATCH_SECONDS = 1.0  # the longest that a graded submission waits for others
 # What is wrong with the machine or the course, and no one submission's.
 MACHINE = (Problem, GradebookError, NotWritten)
-LATEST, BEST = "latest", "best"  # which of a student's hand-ins counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Order:
         students: whom to grade, everyone if empty.
         jobs: worker processes on this machine.
         seed: None for a fresh one.
-        keep: 'best' or 'latest' of a student's hand-ins; '' for the latest, or as the last run did.
+        keep: 'best' or 'latest' of a student's hand-ins; '' for the run's or course's.
         resume: go on with the lesson's last run.
         json: file for the results, '-' for standard output, '' for none.
         scheduler: address of a Dask cluster's, '' for this machine.
@@ -123,7 +122,9 @@ def grade_class(
             for name in filter(left.get, order.students):
                 raise Usage(f"{printable(name)} is not graded: {left[name]}.")
             names = handed_in.chosen(everyone, order.students, order.lesson)
-            log = stack.enter_context(_journal(order, released, solution, runs / order.lesson))
+            log = stack.enter_context(
+                _journal(order, course.keep, released, solution, runs / order.lesson)
+            )
             _sweep(course, order.lesson)
             run = _Run(order, course, log, names, left, interrupts)
             if names:
@@ -144,13 +145,17 @@ def grade_class(
             raise
 
 
-def _journal(order: Order, released: str, solution: str, folder: Path) -> Journal:
-    """The lesson's journal, with a new run in it, or the one to go on with."""
+def _journal(order: Order, keep: str, released: str, solution: str, folder: Path) -> Journal:
+    """The lesson's journal, with a new run in it, or the one to go on with.
+
+    Args:
+        keep: the course's, where the order says none.
+    """
     path, whole = folder / journal.NAME, not order.students
     header = {
         "lesson": order.lesson,
         "seed": secrets.randbits(63) if order.seed is None else order.seed,
-        "keep": order.keep or LATEST,
+        "keep": order.keep or keep,
         "whole": whole,
         "released": hashlib.sha256(released.encode()).hexdigest(),
         "solution": hashlib.sha256(solution.encode()).hexdigest(),

@@ -23,9 +23,9 @@ def digest() -> str:
 
 
 def _modules() -> Iterator[Path]:
-    """Every module, and the words of mistakes, folder by folder."""
+    """Every module, folder by folder. What is written in prose changes pages, and no points."""
     course, grader = Path(attnlab.__path__[0]), Path(autograder.__path__[0])
-    for path in _regular([*course.rglob("*.py"), *course.rglob("*.md")]):
+    for path in _regular(course.rglob("*.py")):
         if not GRADE_NOTHING & set(path.relative_to(course).with_suffix("").parts):
             yield path
     yield from _regular(grader.rglob("*.py"))

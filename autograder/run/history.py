@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from attnlab.ipynb.handed_in import in_nfc
 from attnlab.ipynb.words import printable, short
 from autograder import Problem
 from autograder.gradebook.course import Course
+from autograder.gradebook.database import GradebookError
+from autograder.gradebook.gradebook import Gradebook
 from autograder.pages.summary import from_here
 from autograder.run.journal import NAME, Line, is_of, lines
 from autograder.submission.handed_in import chosen
@@ -39,6 +42,23 @@ def history(course: Course, student: str, lesson: str = "") -> Iterator[str]:
             yield f"{path.parent.name}: graded {times}, as {from_here(path)} says"
         for line in theirs:
             yield from _told(line)
+        if theirs:
+            yield from _by_hand(course, path.parent.name, student)
+
+
+def _by_hand(course: Course, lesson: str, student: str) -> Iterator[str]:
+    """What a person gave, as the gradebook has it now; nothing where it cannot be read."""
+    with suppress(GradebookError), Gradebook(course, make=False) as gradebook:
+        standing = gradebook.standings(lesson).get(student)
+        given = [
+            f"{name} {mark.score:g}"
+            for name, mark in (standing.marks if standing else {}).items()
+            if mark.manual is not None or mark.extra
+        ]
+        if standing and given:
+            yield f"  now  {standing.total:g} of {standing.most:g} points, as a person set: " + (
+                printable(", ".join(given))
+            )
 
 
 def journals(course: Course) -> list[Path]:

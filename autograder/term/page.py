@@ -84,7 +84,11 @@ class Page:
         alt = f"Histogram of {len(scores)} scores from 0 to {most:g}, median {median(scores):g}."
         note = "Points are the gradebook's, before lateness takes any off."
         if by_hand := sum(map(_is_by_hand, graded)):
-            note += f" Of {_students(by_hand)} a person set points."
+            own = mean(student.result["score"] for student in graded)
+            note += (
+                f" Of {_students(by_hand)} a person set points: the autograder's own mean, which "
+                f"the summary says, is {own:.2f}."
+            )
         if late := sum(student.penalty > 0 for student in graded):
             note += f" Lateness costs {_students(late)} points."
         return (
@@ -104,7 +108,9 @@ class Page:
             counts = dict.fromkeys(_KINDS, 0)
             for student in self.results.graded:
                 for item in student.result["exercises"]:
-                    counts[_kind(item["status"], item["score"])] += item["name"] == name
+                    if item["name"] == name:
+                        mark = student.marks.get(name, 0.0)
+                        counts[_kind(item["status"], mark, worth)] += 1
             share = self._share(name)
             points = f"{share * worth:.2f} of {worth:g}, {share:.0%}"
             rows.append([_ticked(f"`{name}`"), _bar(counts), *map(str, counts.values()), points])
@@ -222,9 +228,11 @@ class Page:
         return f'<p class="who">{", ".join(told[:_NAMES])}{more}</p>\n'
 
 
-def _kind(status: str, score: float) -> str:
-    known = {"PASS": "passed", "MISSING": "missing"}
-    return known.get(status, "partly" if score > 0 else "failed")
+def _kind(status: str, score: float, worth: float) -> str:
+    """What became of an exercise, by the points that the gradebook has: a person's, if one did."""
+    if score >= worth:
+        return "passed"
+    return "partly" if score > 0 else "missing" if status == "MISSING" else "failed"
 
 
 def _is_by_hand(student: Student) -> bool:
