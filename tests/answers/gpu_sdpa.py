@@ -423,6 +423,11 @@ def until_some_time_has_passed(fn, *args, clock=perf_counter, wait=nothing):
     return median(times)
 
 
+@wrong("benchmark", "wrong-type")
+def says_all_times(fn, *args, clock=perf_counter, wait=nothing):
+    return timed(fn, args, clock, wait)
+
+
 @wrong("benchmark", "default-clock")
 def in_nanoseconds_by_default(fn, *args, clock=time.perf_counter_ns, wait=nothing):
     return median(timed(fn, args, clock, wait))

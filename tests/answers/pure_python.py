@@ -452,6 +452,11 @@ def looks_for_the_verb():
     return [[0, 0], [9, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [5, 0], [9, 0]]
 
 
+@wrong("point_to_adjective", "non-finite")
+def louder_than_all():
+    return [[0, 0], [math.inf, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [9, 0], [0, 0]]
+
+
 @wrong("point_to_adjective", "wrong-shape")
 def columns_for_rows():
     return [[0, 9, 0, 0], [0, 0, 0, 0]], [[0, 0, 9, 0], [0, 0, 0, 0]]
