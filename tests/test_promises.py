@@ -30,7 +30,6 @@ AUTOGRAD = {"backward", "gradcheck", "jacobian", "grad"}
 
 # Its result is made of floats and stands in a cell that trains, and yet no slope goes through it.
 NOT_THROUGH = {
-    "softmax_backward": "it gives slopes, which are compared with autograd's",
     "patched": "it is run under no_grad: what a trained model says is all that counts",
     "next_token_probabilities": "what is drawn by it has no slopes",
 }

@@ -34,7 +34,8 @@ def told() -> dict[str, str]:
     return {
         str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").replace('\\"', '"')
         for path in paths
-        if path.is_file() and path.suffix in KINDS and "__pycache__" not in path.parts
+        if path.is_file() and path.suffix in KINDS
+        if not re.search(r"__pycache__|\.egg-info", str(path))
     }
 
 
