@@ -17,6 +17,7 @@ from autograder.gradebook.course import Course, CourseError
 from autograder.gradebook.gradebook import Gradebook
 from autograder.run import classes, journal
 from tests import gradebooks, small_class
+from tests.course import tells
 from tests.small_class import LESSON, hand_in, notebook, recorded, written
 from tests.test_grade_command import command
 
@@ -135,7 +136,7 @@ def test_a_rule_that_stops_leaves_pages_and_penalties(
     before = written(course)
     score_by_hand(course, "ann", FOUR, 1.0)
     assert command("feedback", LESSON) == 1
-    assert "plugin Rule stopped at 'ann' with ZeroDivisionError" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "Rule", "'ann'", "ZeroDivisionError")
     assert written(course) == before
 
 
@@ -200,9 +201,9 @@ def test_the_summary_names_first_only_what_changed_since_the_last_and_keeps_the_
     grade(course, seed=2)
     said = capsys.readouterr().err
     assert "Look at first: 1\nCRASH, OOM or TIMEOUT" in said
-    assert "To look at, as the last summary said: 2 (bob, ann)" in said
+    assert tells(said, "last summary", ": 2 (bob, ann)")
     kept = (course / "class" / "runs" / LESSON / journal.SUMMARY).read_text()
-    assert "To look at, as the last summary said: 2\nINVALID, 0 points" in kept
+    assert tells(kept, "last summary", ": 2\nINVALID")
     assert f"class/submitted/bob/{LESSON}/" in kept
     assert f"class/autograded/ann/{LESSON}/" in kept
 
@@ -245,7 +246,7 @@ def test_the_settings_say_which_hand_in_counts_unless_the_command_does(course: P
     grade(course, keep="latest")
     assert total(course, "ann") == 5
     keeps(course, "beste")
-    with pytest.raises(CourseError, match=r"keep is 'beste'\. It is 'latest' or 'best'\."):
+    with pytest.raises(CourseError, match=r"'beste'.*'latest'.*'best'"):
         grade(course)
 
 
@@ -267,16 +268,14 @@ def test_a_worse_hand_in_says_so_on_the_page_and_in_the_summary(
     printed = capsys.readouterr().err
     summary = (course / "class" / "runs" / LESSON / journal.SUMMARY).read_text()
     if keep == "latest":
-        assert f"Worse than the hand-in before: 1 (ann {score} after 9)" in printed
+        assert tells(printed, "Worse", f"before: 1 (ann {score} after 9)")
         assert f"ann: {said}" in summary
-        assert "An earlier hand-in earned 9 of 9 points and came to more." in page(course, "ann")
+        assert tells(page(course, "ann"), "earlier hand-in", "9 of 9", "more")
         assert (total(course, "ann"), result["score"]) == (float(score), float(score))
     else:
-        assert f"Worse than the hand-in before, which was kept: 1 (ann {score} after 9)" in printed
-        assert f"which was kept: 1\n  ann: {said}" in summary
-        assert f"A later hand-in earned {score} of 9 points and comes to less, so this one" in (
-            page(course, "ann")
-        )
+        assert tells(printed, "Worse", f"kept: 1 (ann {score} after 9)")
+        assert f"kept: 1\n  ann: {said}" in summary
+        assert tells(page(course, "ann"), "later hand-in", f"{score} of 9", "less")
         assert page(course, "ann").startswith("Score: 9 of 9 points")
         assert (total(course, "ann"), result["score"]) == (9.0, 9.0)
         autograded = f"class/autograded/ann/{LESSON}/{LESSON}.ipynb"
@@ -332,7 +331,7 @@ def test_what_is_better_counts_lateness_and_what_a_person_gave(course: Path) -> 
         found.grant_extension(LESSON, "extended", days=2)
     grade(course, keep="best")
     assert total(course, "late") == 5
-    assert "A later hand-in earned 9 of 9 points and comes to less" in page(course, "late")
+    assert tells(page(course, "late"), "later hand-in", "9 of 9", "less")
     assert total(course, "scored") == 9, "8 with the person's 4, where the first has 9"
     assert total(course, "extended") == 9
     assert "hand-in" not in page(course, "extended")
@@ -356,7 +355,7 @@ def test_nothing_is_kept_that_the_gradebook_has_lost(course: Path) -> None:
     worse(course, "ann")
     grade(course, keep="best")
     assert total(course, "ann") == 5
-    assert "An earlier hand-in earned 9 of 9 points" in page(course, "ann")
+    assert tells(page(course, "ann"), "earlier hand-in", "9 of 9")
 
 
 def test_killed_between_gradebook_and_journal_the_page_says_the_same(
@@ -369,9 +368,9 @@ def test_killed_between_gradebook_and_journal_the_page_says_the_same(
         patch.setattr(journal.Journal, "add", killed)
         with pytest.raises(classes.Stopped):
             grade(course)
-    assert "An earlier hand-in earned 9" in page(course, "ann")
+    assert tells(page(course, "ann"), "earlier hand-in", "9 of 9")
     grade(course, resume=True)
-    assert "An earlier hand-in earned 9" in page(course, "ann")
+    assert tells(page(course, "ann"), "earlier hand-in", "9 of 9")
 
 
 def test_a_run_goes_on_with_the_hand_ins_that_it_keeps(
@@ -382,7 +381,7 @@ def test_a_run_goes_on_with_the_hand_ins_that_it_keeps(
     worse(course, "ann")
     grade(course, resume=True)
     assert total(course, "ann") == 9
-    with pytest.raises(Usage, match="has keep best, not latest"):
+    with pytest.raises(Usage, match=r"best.*latest"):
         grade(course, resume=True, keep="latest")
 
 

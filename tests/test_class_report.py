@@ -26,6 +26,7 @@ from autograder.term.class_results import ClassResults, Student
 from autograder.term.mistakes import mistakes_of, taken_apart
 from autograder.term.tables import harmless
 from tests import graded
+from tests.course import tells
 from tests.graded import LESSON, MOST
 from tests.small_class import hand_in
 from tests.test_feedback import HOSTILE, Page
@@ -146,9 +147,9 @@ def journal(course: Path) -> Path:
 
 def test_scores_exercises_mistakes_and_claims_are_told(course: Path) -> None:
     text = read_as_text(report(course))
-    assert "9 students graded; 1 handed in what is no notebook of this lesson." in text
+    assert tells(text, "9 students graded", "1 handed in")
     assert "hardest attention," in text
-    assert "For this one: entry [0, 1] is 0.5 too large" in text
+    assert "entry [0, 1] is 0.5 too large" in text
     assert " 3 7.5 " in text
     assert "it agrees with PyTorch 5 0 0" in text
     assert "Who may need a person" not in text
@@ -157,7 +158,7 @@ def test_scores_exercises_mistakes_and_claims_are_told(course: Path) -> None:
 def test_the_page_to_be_shown_names_nobody(course: Path) -> None:
     page = report(course)
     text = read_as_text(page)
-    assert "Without names: made to be shown in class." in text
+    assert "Without names" in text
     for name in ("ann", "bob", "cem", "dan", "Miller", "hal", "ida", "onload"):
         assert not re.search(rf"(?<![a-z]){name}(?![a-z])", text, re.IGNORECASE), name
     assert f"{BLOT}-x" in text
@@ -166,11 +167,11 @@ def test_the_page_to_be_shown_names_nobody(course: Path) -> None:
 
 def test_the_teacher_s_page_names_who_and_says_that_it_does(course: Path) -> None:
     text = read_as_text(report(course, "--names"))
-    assert "With names: for the teacher alone." in text
+    assert "With names" in text
     for name in ("ann", "bob", "cem", "dan"):
         assert name in text
     assert "hal" not in text[text.index("Who may need") :].split("Exercises")[0]
-    assert "1 Handed in what could not be graded ida" in text
+    assert tells(text, "1 Handed in", "not be graded ida")
 
 
 def test_a_list_of_names_ends_after_twenty_and_the_table_has_them_all(course: Path) -> None:
@@ -195,7 +196,7 @@ def test_who_does_not_get_on_is_told_after_three_hand_ins(course: Path) -> None:
     for seed in (2, 3):
         recorded(course, again, seed=seed)
     text = read_as_text(report(course, "--names"))
-    assert "cem (3 hand-ins, and the last 2 came to no more)" in text
+    assert tells(text, "cem (3 hand-ins", "last 2")
     assert {row["hand_ins"] for row in table(course) if row["id"] == "cem"} == {"3"}
 
 
@@ -213,8 +214,8 @@ def test_whom_the_roster_names_and_who_handed_in_nothing(course: Path) -> None:
     (course / "class" / "roster.csv").write_text("id,name\nann,Ann Miller\nzoë,Zoë Q\n", "utf-8")
     hand_in(course, "yan", b"{}", LESSON)
     text = read_as_text(report(course, "--names"))
-    assert "1 Handed in nothing, of the roster zoë" in text
-    assert "1 Handed in, and not graded yet yan" in text
+    assert tells(text, "1 Handed in nothing", "roster zoë")
+    assert tells(text, "1 Handed in,", "not graded yet yan")
     rows = {row["id"]: row for row in table(course)}
     assert rows["zoë"]["status"] == "NOT HANDED IN"
     assert rows["zoë"]["score"] == ""
@@ -229,7 +230,7 @@ def test_a_person_s_points_are_the_ones_that_count(course: Path) -> None:
             join submitted_assignment s on s.id = n.assignment_id
             where s.student_id = 'cem' and c.name = 'attention-check')""")
     text = read_as_text(report(course))
-    assert "Of 1 student a person set points: the autograder's own mean, which the summary" in text
+    assert tells(text, "1 student", "a person", "own mean")
     assert "attention 4 4 0 1" in text
     found = {(row["id"], row["exercise"]): row["score"] for row in table(course)}
     assert found["cem", "attention"] == "5"
@@ -242,7 +243,7 @@ def test_what_a_journal_does_not_know_of_claims_is_said(course: Path) -> None:
         line.pop("lost", None)
     journal(course).write_text("".join(json.dumps(line) + "\n" for line in lines))
     text = read_as_text(report(course))
-    assert "Of 6 students it was not kept which claims failed" in text
+    assert tells(text, "6 students", "not kept", "claims")
 
 
 # --- what cannot act ---
@@ -295,9 +296,9 @@ def test_nothing_graded_or_handed_in_is_said_in_a_line_and_nothing_written(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     journal(course).unlink()
-    assert f"Nobody was graded in {LESSON} yet." in said_by(capsys, "report", LESSON)
+    assert tells(said_by(capsys, "report", LESSON), "Nobody", "graded", LESSON)
     shutil.rmtree(course / "class" / "submitted")
-    assert f"Nobody has handed in {LESSON}" in said_by(capsys, "report", LESSON)
+    assert tells(said_by(capsys, "report", LESSON), "Nobody", "handed in", LESSON)
     assert not (course / "class" / "reports").exists()
 
 
@@ -307,7 +308,7 @@ def test_a_class_in_which_nothing_could_be_graded_has_a_page_that_says_so(
     monkeypatch.chdir(graded.make_course(tmp_path))
     recorded(tmp_path, graded.invalid("ida", "The file is empty."))
     text = read_as_text(report(tmp_path))
-    assert "0 students graded; 1 handed in what is no notebook of this lesson." in text
+    assert tells(text, "0 students graded", "1 handed in")
     assert "Mistakes" not in text
     assert {row["status"] for row in table(tmp_path)} == {"INVALID"}
 
@@ -316,7 +317,7 @@ def test_without_a_gradebook_nothing_is_written(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (course / "class" / "gradebook.db").unlink()
-    assert "There is no gradebook" in said_by(capsys, "report", LESSON)
+    assert "no gradebook" in said_by(capsys, "report", LESSON)
     assert not (course / "class" / "reports").exists()
 
 
@@ -341,9 +342,9 @@ def test_a_hand_in_that_is_gone_since_is_counted_without_its_code(
     for name in ("ann", "bob", "cem", "dan", HOSTILE_ID):
         shutil.rmtree(course / "class" / "autograded" / name)
     text = read_as_text(report(course))
-    assert "5 of 9 notebooks are not in class/autograded any more" in capsys.readouterr().out
+    assert tells(capsys.readouterr().out, "5 of 9", "not in class/autograded")
     assert " 3 7.5 " in text
-    assert "No answer with it can be read any more." in text
+    assert "No answer with it" in text
 
 
 def test_who_is_forgotten_is_in_no_page(course: Path) -> None:

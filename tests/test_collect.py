@@ -28,6 +28,7 @@ from autograder.term import sources
 from autograder.term.collect import Outcome, collect
 from autograder.term.placing import ways_to_write
 from tests import gradebooks
+from tests.course import tells
 from tests.lms import Handed, canvas_zip, gradescope_zip, moodle_zip
 from tests.small_class import LESSON, grade, notebook
 
@@ -172,7 +173,7 @@ def test_anonymous_hand_ins_of_canvas_are_nobody_s(class_: Path) -> None:
     assert told.new == []
     [said] = told.trouble
     assert said.startswith("LATE_anon_x7Yz1_")
-    assert "Canvas left the names out" in said
+    assert tells(said, "Canvas", "names")
 
 
 def test_plain_files_a_learner_s_own_zip_and_folders(class_: Path) -> None:
@@ -244,14 +245,14 @@ def test_a_notebook_of_another_name_is_taken_if_it_is_the_only_one(class_: Path)
     assert run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada", files=files)])).new == ["ada"]
     files = {"a.ipynb": work("li"), "b.ipynb": work("li")}
     told = run(canvas_zip(class_ / "d.zip", LESSON, [handed("li", files=files)]))
-    assert "rename the one that is to be graded" in told.trouble[0]
+    assert tells(told.trouble[0], "`a.ipynb`", "`b.ipynb`", "rename")
 
 
 def test_who_handed_in_no_notebook_is_told(class_: Path) -> None:
     given = [handed("ada", files={"report.pdf": b"x"}), handed("li")]
     told = run(canvas_zip(class_ / "c.zip", LESSON, given))
     assert told.new == ["li"]
-    assert "of ada: There is no `03-numpy.ipynb`" in told.trouble[0]
+    assert tells(told.trouble[0], "of ada", "no `03-numpy.ipynb`")
     assert "report.pdf" in told.trouble[0]
 
 
@@ -279,8 +280,8 @@ def test_nobody_is_guessed(class_: Path) -> None:
     told = run(canvas_zip(class_ / "c.zip", LESSON, given))
     assert told.new == ["grace"]
     [said] = told.trouble
-    assert said.startswith("lovelanceada_7_5550_03-numpy.ipynb: It says 'lovelanceada', '7'")
-    assert "Nearest: ada (Ada Lovelace)" in said
+    where = "lovelanceada_7_5550_03-numpy.ipynb: "
+    assert tells(said, where, "'lovelanceada', '7'", "Nearest", "ada (Ada Lovelace)")
     assert there(class_) == of("grace")
 
 
@@ -292,7 +293,7 @@ def test_two_of_one_name_are_told_apart_by_id_alone(course: Path) -> None:
     assert (told.new, told.trouble) == (["a1", "a2"], [])
     enlist(course, lines=["b1,Ada Lovelace,,,,", "b2,Ada Lovelace,,,,"])
     told = run(canvas_zip(course / "d.zip", LESSON, [one]))
-    assert "It may be b1 or b2" in told.trouble[0]
+    assert "b1 or b2" in told.trouble[0]
 
 
 def test_an_id_and_a_name_of_two_people_are_nobody_s(course: Path) -> None:
@@ -301,7 +302,7 @@ def test_an_id_and_a_name_of_two_people_are_nobody_s(course: Path) -> None:
         canvas_zip(course / "c.zip", LESSON, [handed("grace", name="Grace Hopper", id="11")])
     )
     assert told.new == []
-    assert "It names ada or grace" in told.trouble[0]
+    assert "ada or grace" in told.trouble[0]
 
 
 @pytest.mark.parametrize("lms", PACKS)
@@ -310,13 +311,13 @@ def test_an_id_that_two_people_have_is_nobody_s(class_: Path, lms: str) -> None:
     told = run(PACKS[lms](class_ / "given.zip", LESSON, given))
     assert told.new == ["li"]
     assert len(told.trouble) == 2
-    assert all("'7' is the id of " in said for said in told.trouble)
+    assert all(tells(said, "'7'", "id of") for said in told.trouble)
 
 
 def test_what_was_typed_into_canvas_is_told_by_its_student(class_: Path) -> None:
     given = zipped(class_ / "c.zip", {"lovelaceada_LATE_1000_text.html": b"<p>Hello</p>"})
     told = run(given)
-    assert "of ada: There is no `03-numpy.ipynb`" in told.trouble[0]
+    assert tells(told.trouble[0], "of ada", "no `03-numpy.ipynb`")
 
 
 def test_a_zip_that_is_called_by_a_student_is_theirs_whatever_is_in_it(class_: Path) -> None:
@@ -383,7 +384,7 @@ def test_where_nothing_says_which_is_newest_neither_is_taken(class_: Path) -> No
     two = moodle_zip(class_ / "n.zip", LESSON, [handed("ada", files={FILE: b"2"})])
     told = run(one, two)
     assert told.new == []
-    assert "Nothing says which of these is the newest" in told.trouble[0]
+    assert tells(told.trouble[0], "Nothing", "newest")
     assert (run(one).new, run(two).unknown) == (["ada"], ["ada"])
 
 
@@ -426,7 +427,7 @@ def test_what_is_not_known_to_be_newer_is_left_and_said(class_: Path) -> None:
     for given in (*twice(class_, "plain"), twice(class_, "moodle")[1]):
         told = run(*given)
         assert (told.unknown, told.written) == (["ada"], False)
-        assert any(line.startswith("Left, as nothing says whether") for line in told.lines())
+        assert any(tells(line, "Left", "nothing says") for line in told.lines())
     assert there(class_) == {f"ada/{LESSON}/{FILE}": b"0"}
 
 
@@ -520,7 +521,7 @@ def test_whom_canvas_calls_late_has_to_be_looked_at_until_a_time_is_known(class_
         return " ".join((class_ / "class/runs" / LESSON / "summary.txt").read_text().split())
 
     run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada", late=True), handed("li")]))
-    assert summary().count("late by what the LMS says: collect a table of times") == 1
+    assert summary().count("late by what the LMS says") == 1
     run(table(class_, "ada,2020-11-03 18:00"))
     assert "late by what the LMS says" not in summary()
 
@@ -531,7 +532,7 @@ def test_whom_a_table_names_in_vain_and_what_cannot_be_right_is_told(class_: Pat
     lines = ["ada,2019-11-30 18:00", "adam,2020-11-30 18:00", "li,9000-11-30 18:00"]
     told = run(table(class_, *lines))
     [sentence] = told.trouble
-    assert sentence.startswith("times.csv, line 3: It says 'adam', and the roster has nobody like")
+    assert tells(sentence, "times.csv, line 3: ", "'adam'", "nobody")
     assert told.strange == ["ada (2019-11-30 18:00:00 UTC)", "li (9000-11-30 18:00:00 UTC)"]
 
 
@@ -540,31 +541,34 @@ def test_whom_a_table_names_in_vain_and_what_cannot_be_right_is_told(class_: Pat
     [
         (
             ["ada,2020-11-30 18:00 UTC", "li,2020-11-30 18:00 +01:00"],
-            "line 3, has a time in +01:00, and line 2 one in UTC",
+            ("line 3", "+01:00", "line 2", "UTC"),
         ),
-        (["ada,30.11.2020 18:00"], "line 2, says '30.11.2020 18:00'. A time has year, month and"),
-        (["ada,2020-11-31 18:00"], "line 2, says '2020-11-31 18:00'. A time has year"),
-        (["ada,2020-11-30 18:00 ../../x"], "line 2, says '2020-11-30 18:00 ../../x'. A time has"),
-        (["ada,2020-11-30 18:00", "ada,2020-11-30 19:00"], "line 3, has another time of ada than"),
-        (["ada"], "line 2, has 1 cells, and the first line has 2 columns"),
+        (["ada,30.11.2020 18:00"], ("line 2", "'30.11.2020 18:00'", "year, month")),
+        (["ada,2020-11-31 18:00"], ("line 2", "'2020-11-31 18:00'", "year, month")),
+        (["ada,2020-11-30 18:00 ../../x"], ("line 2", "'2020-11-30 18:00 ../../x'", "year, month")),
+        (["ada,2020-11-30 18:00", "ada,2020-11-30 19:00"], ("line 3", "another time", "ada")),
+        (["ada"], ("line 2", "1 cells", "2 columns")),
     ],
 )
-def test_a_table_of_times_that_is_wrong_stops_it(class_: Path, lines: list[str], said: str) -> None:
+def test_a_table_of_times_that_is_wrong_stops_it(
+    class_: Path, lines: list[str], said: tuple[str, ...]
+) -> None:
     run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada"), handed("li")]))
-    with pytest.raises(Problem, match=re.escape(said)):
+    with pytest.raises(Problem) as raised:
         run(table(class_, *lines))
+    assert tells(str(raised.value), *said)
     assert stamps(class_) == {}
 
 
 def test_a_worksheet_needs_a_zone_and_english(class_: Path) -> None:
-    with pytest.raises(Problem, match=r"does not say in which time zone .* --zone Europe/Berlin"):
+    with pytest.raises(Problem, match=r"time zone .*--zone Europe/Berlin"):
         run(worksheet(class_, ada="Monday, 30 November 2020, 6:00 PM"))
     german = worksheet(class_, ada="Montag, 30. November 2020, 18:00")
-    with pytest.raises(Problem, match=r"says 'Montag, 30. November 2020, 18:00', and a time is"):
+    with pytest.raises(Problem, match=r"'Montag, 30. November 2020, 18:00'"):
         collect(Course.here(), LESSON, [german], "Z")
-    with pytest.raises(Problem, match="is no table of times: its first line names `id`"):
+    with pytest.raises(Problem, match=r"no table of times.*`id`"):
         run(table(class_, head="Kennung,Zuletzt geändert (Abgabe)"))
-    with pytest.raises(Usage, match="There is no time zone 'Berlin'"):
+    with pytest.raises(Usage, match="no time zone 'Berlin'"):
         collect(Course.here(), LESSON, [table(class_)], "Berlin")
 
 
@@ -577,7 +581,7 @@ def test_the_same_again_changes_nothing(class_: Path) -> None:
     before = whole(class_)
     told = run(*given)
     assert (told.same, told.new, told.written) == (["ada", "grace", "li"], [], False)
-    assert "No file was changed, as all of it was there." in told.lines()
+    assert any("No file was changed" in line for line in told.lines())
     assert whole(class_) == before
 
 
@@ -651,7 +655,7 @@ def test_a_zip_that_is_cut_short_is_told_and_the_rest_is_placed(class_: Path, lm
     good = moodle_zip(class_ / "good.zip", LESSON, [handed("li")])
     told = run(cut(class_ / "cut.zip", PACKS[lms]), good)
     assert told.new == ["li"]
-    assert told.trouble[0].startswith("cut.zip: It is no zip, or cut short")
+    assert tells(told.trouble[0], "cut.zip: ", "no zip")
 
 
 def test_names_that_lead_out_and_links_are_not_taken(class_: Path) -> None:
@@ -678,7 +682,7 @@ def test_what_is_larger_than_a_notebook_is_told(
     inner = handed("grace", files={"w.zip": zip_bytes({FILE: bytes(1 << 22)})})
     told = run(canvas_zip(class_ / "c.zip", LESSON, [bomb, inner, handed("li")]))
     assert told.new == ["li"]
-    assert all("of up to 1 MB is read" in said for said in told.trouble)
+    assert all("1 MB" in said for said in told.trouble)
     assert len(told.trouble) == 2
 
 
@@ -689,9 +693,8 @@ def test_too_many_members_are_told(class_: Path, monkeypatch: pytest.MonkeyPatch
     (class_ / "mail").mkdir()
     for who in NAMES:
         (class_ / "mail" / f"{who}.ipynb").write_bytes(work(who))
-    assert [said.partition(": ")[2] for said in run(given, class_ / "mail").trouble] == [
-        "It holds more than 3 files."
-    ] * 2
+    trouble = run(given, class_ / "mail").trouble
+    assert [tells(said, ": ", "more than 3 files") for said in trouble] == [True] * 2
 
 
 def test_a_password_and_damage_are_told(class_: Path) -> None:
@@ -700,13 +703,13 @@ def test_a_password_and_damage_are_told(class_: Path) -> None:
     locked = bytearray(data)
     locked[data.index(b"PK\1\2") + 8] |= 1
     (class_ / "locked.zip").write_bytes(locked)
-    assert "It needs a password" in run(class_ / "locked.zip").trouble[0]
+    assert "password" in run(class_ / "locked.zip").trouble[0]
     damaged = bytearray(data)
     damaged[data.index(b"ipynb") + 200] ^= 255
     (class_ / "damaged.zip").write_bytes(damaged)
     told = run(class_ / "damaged.zip")
     assert told.new == ["li"]
-    assert "It is damaged in its zip" in told.trouble[0]
+    assert "damaged" in told.trouble[0]
 
 
 def test_odd_things_in_a_folder_are_not_waited_for(class_: Path) -> None:
@@ -769,29 +772,31 @@ def test_a_group_of_gradescope_s_hands_in_for_each(class_: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "There is no "),
-        (b"", "has no column `id`"),
-        (b"ada,Ada\n", "has no column `id`"),
-        (b"id,name\nada,Ada\nada,Bob\n", "line 3, has the id 'ada', which line 2 has"),
-        (b"id,canvas\nada,1\nbob,1\n", "line 3, has the canvas '1', which line 2 has"),
-        ("id,name\nada,Núñez\n".encode("latin-1"), "line 2, is not UTF-8"),
-        (b"id\n=ada\n", "begins with a character that a spreadsheet takes for a formula"),
-        (b"id\n../ada\n", "is not the name of a folder"),
-        ("id\na\u200bda\n".encode(), "has characters that are not seen"),
-        (b"id,name\nada,Lovelace, Ada\n", "line 2, has 3 cells, and the first line names 2"),
-        (b"id,name,email\nada,Lovelace, Ada\n", "line 2, says 'Ada' for an e-mail"),
-        (b"id,due 99-none\nada,2026-12-01\n", "There is no lesson '99-none'"),
-        (b"id,due 03-numpy\nada,soon\n", "says 'soon'. A due date has year, month, day and a time"),
+        (None, ("There is no ", "roster.csv")),
+        (b"", ("no column `id`",)),
+        (b"ada,Ada\n", ("no column `id`",)),
+        (b"id,name\nada,Ada\nada,Bob\n", ("line 3", "id 'ada'", "line 2")),
+        (b"id,canvas\nada,1\nbob,1\n", ("line 3", "canvas '1'", "line 2")),
+        ("id,name\nada,Núñez\n".encode("latin-1"), ("line 2", "not UTF-8")),
+        (b"id\n=ada\n", ("spreadsheet", "formula")),
+        (b"id\n../ada\n", ("not the name of a folder",)),
+        ("id\na\u200bda\n".encode(), ("not seen",)),
+        (b"id,name\nada,Lovelace, Ada\n", ("line 2", "3 cells", "2")),
+        (b"id,name,email\nada,Lovelace, Ada\n", ("line 2", "'Ada'", "e-mail")),
+        (b"id,due 99-none\nada,2026-12-01\n", ("no lesson '99-none'",)),
+        (b"id,due 03-numpy\nada,soon\n", ("'soon'", "due date", "year, month, day")),
     ],
 )
-def test_a_roster_that_is_wrong_stops_it(course: Path, text: bytes | None, said: str) -> None:
+def test_a_roster_that_is_wrong_stops_it(
+    course: Path, text: bytes | None, said: tuple[str, ...]
+) -> None:
     (course / "class").mkdir(exist_ok=True)
     if text is not None:
         (course / "class" / "roster.csv").write_bytes(text)
     (course / "ada.ipynb").write_bytes(work("ada"))
     with pytest.raises(Problem) as raised:
         run(course / "ada.ipynb")
-    assert said in str(raised.value)
+    assert tells(str(raised.value), *said)
     assert "\n" not in str(raised.value)
     assert there(course) == {}
 
@@ -823,7 +828,7 @@ def test_a_file_that_is_not_there_stops_it(class_: Path) -> None:
 @pytest.mark.parametrize("text", ["8.3.2026 18:00", "2026-03-08", "18:00 2026-03-08", "3/8/2026"])
 def test_a_date_that_can_be_read_in_two_ways_stops_it(text: str, course: Path) -> None:
     enlist(course, f"{HEAD},due {LESSON}", [f"ada,Ada Lovelace,,,,,{text}"])
-    with pytest.raises(Problem, match="A due date has year, month, day and a time: write 2026-"):
+    with pytest.raises(Problem, match=r"due date .*write 2026-"):
         run(canvas_zip(course / "c.zip", LESSON, [handed("ada")]))
     assert there(course) == {}
 
@@ -845,7 +850,7 @@ def test_another_lesson_s_hand_ins_are_not_placed(course: Path, class_: Path) ->
     hand_in = Handed("Ada Lovelace", "1000", {f"{other}.ipynb": b"{}"})
     told = run(canvas_zip(class_ / "c.zip", LESSON, [hand_in]))
     assert told.new == []
-    assert f"is named as the one of {other}" in told.trouble[0]
+    assert tells(told.trouble[0], "named", other)
 
 
 def test_nothing_is_written_through_a_link(class_: Path) -> None:
@@ -856,7 +861,7 @@ def test_nothing_is_written_through_a_link(class_: Path) -> None:
     (submitted / "ada").symlink_to(other)
     told = run(canvas_zip(class_ / "c.zip", LESSON, [handed("ada"), handed("li")]))
     assert told.new == ["li"]
-    assert "is a link, and nothing is written there" in told.trouble[0]
+    assert tells(told.trouble[0], "is a link", "nothing")
     assert list(other.iterdir()) == []
 
 
@@ -884,16 +889,16 @@ def test_the_command_says_what_came_of_it(class_: Path, capsys: pytest.CaptureFi
     path = canvas_zip(class_ / "c.zip", LESSON, given)
     assert main(["collect", LESSON, str(path)]) == 0
     out = capsys.readouterr().out
-    assert f"{LESSON}: 2 new, 0 replaced, 0 left as they are. Of 6 in the roster, 2 have" in out
+    assert tells(out, f"{LESSON}: 2 new, 0 replaced, 0 left", "Of 6", "2 have")
     assert "Canvas says late: ada" in out
-    assert "For you to do: say when these handed in, who are late by what Canvas says" in out
+    assert tells(out, "For you to do", "late by what Canvas says")
     assert "Handed in nothing: 4 (edsger, conor, jose, li)" in out
     assert out.count("No time of handing in is known") == 1
     (class_ / "nobody.ipynb").write_bytes(work("ada"))
     assert main(["collect", LESSON, str(class_ / "nobody.ipynb")]) == 1
-    assert "Not placed: 1\n  nobody.ipynb: It says 'nobody'" in capsys.readouterr().out
+    assert tells(capsys.readouterr().out, "Not placed: 1\n  nobody.ipynb: ", "'nobody'")
     assert main(["collect", "99-nothing", str(path)]) == 2
-    assert "There is no lesson '99-nothing'" in capsys.readouterr().err
+    assert "no lesson '99-nothing'" in capsys.readouterr().err
 
 
 def open_gradebook(course: Path) -> Gradebook:

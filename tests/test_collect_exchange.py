@@ -13,6 +13,7 @@ import pytest
 
 from autograder.gradebook.course import Course
 from autograder.term.collect import Outcome, collect
+from tests.course import tells
 from tests.small_class import LESSON, notebook
 
 FILE = f"{LESSON}.ipynb"
@@ -94,7 +95,8 @@ def test_the_newest_counts_to_the_microsecond_with_its_own_secret(
 def test_what_another_account_made_in_ones_name_is_nobody_s(course: Path, inbound: Path) -> None:
     forged = put(inbound, notebook(), who="emmy")
     told = run(inbound)
-    assert told.trouble == [f"{forged.name}: It says 'emmy', but {ME} made it."]
+    [said] = told.trouble
+    assert tells(said, f"{forged.name}: ", "'emmy'", ME)
     assert told.new == []
 
 
@@ -107,8 +109,8 @@ def test_no_link_is_followed(course: Path, inbound: Path, now: datetime, tmp_pat
     (folder / FILE).symlink_to(solution)
     (inbound / f"{ME}+{LESSON}+{now} UTC+link").symlink_to(solution.parent)
     told = run(inbound)
-    assert "is a link out of the student's folder" in told.trouble[0]
-    assert "a link is not followed" in told.odd[0]
+    assert tells(told.trouble[0], "link", "out of")
+    assert tells(told.odd[0], "link", "not followed")
     assert there(course) is None
 
 
@@ -156,5 +158,5 @@ def test_what_is_not_whole_is_told(course: Path, inbound: Path, missing: str) ->
     if missing == "name":  # whatever it is, nobody waits for it
         assert (told.trouble, "It is not named as" in told.odd[0]) == ([], True)
     else:
-        assert "collect again, or let them hand in again" in told.trouble[0]
+        assert "collect again" in told.trouble[0]
     assert there(course) is None

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from attnlab.figures.live import ByHand
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("ByHand"))
@@ -119,18 +120,19 @@ def test_what_is_said_has_no_signs_to_trip_over(figure: ByHand) -> None:
 
 
 def test_a_querys_row_tells_its_dot_product_with_every_key(figure: ByHand) -> None:
-    assert figure.state["matrices"]["S"]["whole"][1] == {
-        "what": "“cat” asks everyone: its query with every key.",
-        "sums": [
-            "the: 1·1 + 2·0 + 0·1 = 1",
-            "cat: 1·0 + 2·1 + 0·0 = 2",
-            "sat: 1·2 + 2·2 + 0·1 = 6",
-        ],
-        "said": "“cat” asks everyone: its query with every key. "
+    row = figure.state["matrices"]["S"]["whole"][1]
+    assert tells(row["what"], "“cat”", "every key")
+    assert row["sums"] == [
+        "the: 1·1 + 2·0 + 0·1 = 1",
+        "cat: 1·0 + 2·1 + 0·0 = 2",
+        "sat: 1·2 + 2·2 + 0·1 = 6",
+    ]
+    assert row["said"] == (
+        f"{row['what']} "
         "the: 1 times 1, plus 2 times 0, plus 0 times 1, is 1; "
         "cat: 1 times 0, plus 2 times 1, plus 0 times 0, is 2; "
-        "sat: 1 times 2, plus 2 times 2, plus 0 times 1, is 6",
-    }
+        "sat: 1 times 2, plus 2 times 2, plus 0 times 1, is 6"
+    )
 
 
 def test_every_row_of_a_token_is_told_with_the_sums_of_its_cells(figure: ByHand) -> None:
@@ -165,17 +167,15 @@ def test_a_causal_mask_blocks_what_comes_later_with_exactly_0(figure: ByHand) ->
         assert {matrix["text"][r][c] for r, c in np.argwhere(later)} == {text}
     assert (numbers(figure, "A")[later] == 0).all()
     np.testing.assert_allclose(numbers(figure, "A").sum(axis=1), 1)
-    assert told(figure, "masked", 1, 2) == {
-        "what": "“cat” may not attend to “sat”: blocked.",
-        "sums": ["−∞"],
-        "said": "“cat” may not attend to “sat”: blocked. minus infinity",
-    }
+    cell = told(figure, "masked", 1, 2)
+    assert tells(cell["what"], "“cat”", "“sat”", "blocked")
+    assert (cell["sums"], cell["said"]) == (["−∞"], f"{cell['what']} minus infinity")
 
 
 def test_the_state_is_json_with_large_numbers_and_a_mask(figure: ByHand) -> None:
     figure.change(X=np.full((3, 4), 99), W_q=np.full((4, 3), -99), causal=True)
     json.dumps(figure.state, allow_nan=False)
-    assert "The row's largest score" in told(figure, "A", 1, 0)["what"]
+    assert "largest" in told(figure, "A", 1, 0)["what"]
 
 
 def test_a_later_token_changes_no_earlier_row_under_the_mask(figure: ByHand) -> None:
@@ -198,17 +198,17 @@ def test_only_the_typed_cell_of_the_inputs_is_marked(figure: ByHand) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("abc", "“abc” is not a number"),
-        ("nan", "“nan” is not a finite number"),
-        ("100", "X would hold 100 in row 2, column 3; −99 to 99 fit into a cell"),
+        ("abc", ("“abc”", "number")),
+        ("nan", ("“nan”", "finite")),
+        ("100", ("X", "100", "row 2, column 3", "−99 to 99")),
     ],
 )
 def test_a_bad_cell_is_told_and_the_last_good_state_stays(
-    figure: ByHand, typed: str, said: str
+    figure: ByHand, typed: str, said: tuple[str, ...]
 ) -> None:
     before = figure.state
     receive(figure, {"edit": ["X", 1, 2, typed]})
-    assert figure.problem == said
+    assert tells(figure.problem, *said)
     assert figure.state == before
 
 
@@ -245,10 +245,8 @@ def test_a_smaller_sentence_keeps_the_selection_inside(figure: ByHand) -> None:
 
 
 def test_repr_says_what_there_is_to_see(figure: ByHand) -> None:
-    assert repr(figure).startswith(
-        "By hand, step by step: seven stages from X to the output, d = 4, d_k = 3, d_v = 2, no "
-        "mask. “the” attends most to “cat” (0.53) and gets (1.065, 1.365)."
-    )
+    facts = ("d = 4, d_k = 3, d_v = 2", "no mask", "“the”", "“cat” (0.53)", "(1.065, 1.365)")
+    assert tells(repr(figure), *facts)
 
 
 def test_the_fallback_tells_every_stage_and_the_mask(figure: ByHand) -> None:

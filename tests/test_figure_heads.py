@@ -13,6 +13,7 @@ from attnlab import small
 from attnlab.figures.live import Heads
 from attnlab.figures.live.ramp import shade
 from attnlab.small import measure
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Heads"))
@@ -31,43 +32,38 @@ def figure() -> Heads:
 
 
 def test_heads_that_differ_are_told_apart(figure: Heads) -> None:
-    assert figure.state["told"][1] == (
-        "“cat”: head 1 listens most to “the” (0.90); heads 2 and 3 listen most to “cat” (0.80, "
-        "0.70). They have 20 % of their weight in common, and differ most on “the”: head 1 gives "
-        "it 0.90, head 3 0.10. The mean of the heads is largest for “cat” (0.53)."
-    )
+    groups = ("“cat”", "head 1", "“the” (0.90)", "heads 2 and 3", "“cat” (0.80, 0.70)", "20 %")
+    differ = ("“the”", "head 1", "0.90", "head 3", "0.10")
+    assert tells(figure.state["told"][1], *groups, *differ, "mean", "“cat” (0.53)")
 
 
 def test_heads_that_agree_are_told_together(figure: Heads) -> None:
-    assert figure.state["told"][0].startswith(
-        "“the”: all 3 heads listen most to “the” (0.80 to 1.00). They have 80 % of their weight in"
-    )
+    facts = ("“the”", "all 3 heads", "“the” (0.80 to 1.00)", "80 %")
+    assert tells(figure.state["told"][0], *facts)
 
 
 def test_heads_that_are_the_same_do_not_differ() -> None:
     said = Heads([[[0.3, 0.7]]] * 2, ["a"], ["b", "c"]).state["told"][0]
-    assert said == (
-        "“a”: all 2 heads listen most to “c” (0.70 to 0.70). They do not differ. The mean of the "
-        "heads is largest for “c” (0.70)."
-    )
+    facts = ("“a”", "all 2 heads", "“c” (0.70 to 0.70)", "not differ", "mean", "“c” (0.70)")
+    assert tells(said, *facts)
 
 
 def test_the_mean_can_prefer_what_no_head_prefers() -> None:
     said = Heads([[[0.6, 0.4, 0]], [[0, 0.4, 0.6]]], ["q"], ["a", "b", "c"]).state["told"][0]
-    assert said.endswith("is largest for “b” (0.40), though no head listens most to it.")
+    assert tells(said, "mean", "“b” (0.40)", "no head")
 
 
 def test_one_head_has_nothing_to_be_compared_with() -> None:
-    assert Heads(WEIGHTS[:1], TOKENS).state["told"][2] == (
-        "“sat”: head 1 listens most to “cat” (0.60). With one head there is nothing to compare."
-    )
+    said = Heads(WEIGHTS[:1], TOKENS).state["told"][2]
+    assert tells(said, "“sat”", "head 1", "“cat” (0.60)", "nothing to compare")
 
 
 def test_a_head_with_nothing_to_listen_to_is_told() -> None:
     said = Heads([[[0, 0]], [[0.5, 0.5]]], ["q"], ["a", "b"]).state["told"][0]
-    assert said.startswith("“q”: head 2 listens most to “a” (0.50); head 1 to nothing.")
+    assert tells(said, "“q”", "head 2", "“a” (0.50)", "head 1", "nothing")
     none = Heads([[[0, 0]]] * 2, ["q"], ["a", "b"])
-    assert none.state["told"] == ["“q” listens to nothing: all its weights are 0."]
+    [told] = none.state["told"]
+    assert tells(told, "“q”", "nothing", "0")
     assert "nan" not in repr(none.state).lower()
 
 
@@ -119,10 +115,8 @@ def test_a_map_has_the_colour_of_each_weight(figure: Heads) -> None:
 
 
 def test_repr_says_what_there_is_to_see(figure: Heads) -> None:
-    assert repr(figure).startswith(
-        "Heads side by side: maps of 3 × 3 × 3 weights. The heads have 53 % of their weight in "
-        "common, and least where “cat” asks. “cat”: head 1 listens"
-    )
+    facts = ("3 × 3 × 3", "53 %", "least", "“cat”", figure.state["told"][1])
+    assert tells(repr(figure), *facts)
 
 
 def test_the_fallback_holds_every_number_and_every_sentence(figure: Heads) -> None:
@@ -139,10 +133,9 @@ def test_words_that_occur_twice_are_told_apart() -> None:
     named = ["the, 1st", "cat", "the, 3rd"]
     assert figure.state["named"] == {"queries": named, "keys": named}
     assert figure.state["queries"] == ["the", "cat", "the"]
-    assert figure.state["told"][2].startswith(
-        "“the, 3rd”: head 1 listens most to “the, 3rd” (1.00); head 2 listens most to “the, 1st”"
-    )
-    assert "least where “the, 1st” asks" in repr(figure)
+    facts = ("“the, 3rd”", "head 1", "“the, 3rd” (1.00)", "head 2", "“the, 1st”")
+    assert tells(figure.state["told"][2], *facts)
+    assert tells(repr(figure), "least", "“the, 1st”", figure.state["told"][0])
     assert re.findall(r'type="radio"[^>]*> ([^<]+)<', figure.fallback()) == named
 
 
@@ -165,10 +158,8 @@ def test_a_head_is_switched_off_and_what_the_model_cannot_do_without_it_is_told(
     change = measure.without([(layer, head)])
     rest = [f"{measure.right_share(model, some, change):.2f}" for some in asked.values()]
     assert figure.state["cost"]["rows"][1] == [f"without head {head + 1}", *rest]
-    assert figure.state["cost"]["told"] == (
-        f"Without head {head + 1} most is lost in agreement: {rest[0]} are right instead of "
-        f"{whole[0]}."
-    )
+    facts = (f"head {head + 1}", "agreement", rest[0], whole[0])
+    assert tells(figure.state["cost"]["told"], *facts)
 
 
 def test_where_nothing_is_lost_the_figure_says_so_and_each_head_is_asked_once() -> None:
@@ -180,7 +171,7 @@ def test_where_nothing_is_lost_the_figure_says_so_and_each_head_is_asked_once() 
 
     figure = Heads(WEIGHTS, TOKENS, without=without)
     figure.off = 1
-    assert figure.state["cost"]["told"] == "Without head 2 nothing is lost that was asked here."
+    assert tells(figure.state["cost"]["told"], "head 2", "nothing")
     figure.off = None
     figure.off = 1
     assert asked == [None, 1]

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from attnlab.figures.live import Roofline
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Roofline"))
@@ -37,9 +38,7 @@ def test_only_what_is_shared_moves_with_the_batch(figure: Roofline) -> None:
 
 def test_places_and_bends_are_told(figure: Roofline) -> None:
     figure.batch = 64
-    assert figure.state["told"] == (
-        "Batch 64. Operations for each byte: shared: 64; own: 1. The roofs bend at 100 (made up)."
-    )
+    assert tells(figure.state["told"], "64", "shared: 64", "own: 1", "bend", "100 (made up)")
     (dial,) = figure.state["dials"]
     assert (dial["stops"], dial["at"]) == ([2**n for n in range(11)], 6)
 

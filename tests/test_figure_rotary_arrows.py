@@ -12,6 +12,7 @@ from attnlab.figures.live import RotaryArrows
 from attnlab.figures.live.on_paper import short
 from attnlab.figures.live.rotary_arrows import turned
 from attnlab.figures.live.rotary_picture import in_degrees
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("RotaryArrows"))
@@ -56,11 +57,9 @@ def test_moving_both_changes_every_angle_and_no_score(figure: RotaryArrows) -> N
 
 
 def test_it_is_told_in_words(figure: RotaryArrows) -> None:
-    assert figure.state["told"] == (
-        "The query stands at 3, the key at 1: the key stands 2 steps before it. The angle between "
-        "the arrows is 60° in pair 0, 12° in pair 1. The score is 2.54; without turning it "
-        "would be 3.50, wherever they stand."
-    )
+    stand = ("query", "at 3", "key", "at 1", "2 steps before")
+    turn = ("60° in pair 0", "12° in pair 1", "score", "2.54", "without", "3.50")
+    assert tells(figure.state["told"], *stand, *turn)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import torch
 from attnlab.figures.live import Saturation
 from attnlab.figures.live.figure import short
 from attnlab.figures.live.saturation import AXES, WIDTHS, drawn, jacobian_norms, of_reader
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Saturation"))
@@ -120,9 +121,7 @@ def test_small_numbers_are_shown_as_powers_of_ten(value: float, shown: str) -> N
 
 
 def test_repr_says_what_there_is_to_see(figure: Saturation) -> None:
-    assert repr(figure).startswith(
-        "Saturation: d_k = 64, reader 1. Without a scale scores have a standard deviation of 8.0;"
-    )
+    assert tells(repr(figure), "d_k = 64", "reader 1", "Without a scale", "8.0;")
 
 
 def test_the_fallback_steps_through_doubled_widths(figure: Saturation) -> None:

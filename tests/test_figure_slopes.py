@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from attnlab.figures.live import Slopes
 from attnlab.figures.live.ramp import contrast
 from attnlab.figures.live.slopes import NOTHING, SHADES
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("Slopes"))
@@ -46,11 +47,11 @@ def test_slopes_are_what_backward_leaves(figure: Slopes, entry: tuple[int, int, 
 
 
 def test_what_is_reached_is_told(figure: Slopes) -> None:
-    assert figure.state["told"]["0 2 1"] == (
-        "Entry 1 of “want” in the 1st sentence has slopes to q: “want” in the 1st sentence; k: all "
-        "of the 1st sentence; v: all of the 1st sentence, column 1 alone. All others are exactly 0."
-    )
-    assert repr(figure) == f"How far slopes reach: {figure.state['told']['0 2 1']}"
+    told = figure.state["told"]["0 2 1"]
+    entry = ("Entry 1", "“want”", "1st sentence")
+    reach = ("q: “want”", "k: all", "1st sentence", "v: all", "1st sentence", "column 1", "0")
+    assert tells(told, *entry, *reach)
+    assert repr(figure).endswith(told)
 
 
 def test_a_mask_ends_the_reach(figure: Slopes) -> None:

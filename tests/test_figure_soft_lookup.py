@@ -23,6 +23,7 @@ from attnlab.figures.live.soft_lookup_plane import (
 )
 from attnlab.figures.palette import SERIES
 from attnlab.lessons.soft_lookup.figures import COLOURS
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("SoftLookup"))
@@ -72,7 +73,7 @@ def test_the_hard_answer_is_the_page_of_the_closest_key_and_is_flat() -> None:
 def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
     state = shelf((1, 3)).state  # 5 with marshes and 5 with seas
     assert state["hard"]["slope"] is None
-    assert "“marshes” and “seas” are equally close: here the hard answer jumps" in state["told"]
+    assert tells(state["told"], "“marshes” and “seas”", "equally close", "jumps")
 
 
 def two_alike(values: Any, keys: Any = ((1, 0), (1, 0), (0, 1)), query: Any = (1, 0)) -> SoftLookup:
@@ -84,28 +85,25 @@ def two_alike(values: Any, keys: Any = ((1, 0), (1, 0), (0, 1)), query: Any = (1
 def test_between_equal_keys_with_equal_values_nothing_jumps() -> None:
     state = two_alike([[4], [4], [7]]).state
     assert state["hard"]["slope"] == [0, 0]
-    assert (
-        "“a” and “b” are equally close and hold the same: the hard answer for salt is 4, and "
-        in (state["told"])
-    )
+    assert tells(state["told"], "“a” and “b”", "equally close", "the same", "salt is 4")
 
 
 def test_between_equal_keys_with_different_values_the_first_is_a_convention() -> None:
     state = two_alike([[4], [5], [7]]).state
     assert (state["hard"]["slope"], state["hard"]["answer"]) == ([0, 0], [4])
-    assert "to take the first, “a”, is a convention; the hard answer for salt is 4" in state["told"]
+    assert tells(state["told"], "first, “a”", "convention", "salt is 4")
 
 
 def test_between_different_keys_with_equal_values_nothing_jumps() -> None:
     figure = two_alike([[4], [2], [4]], keys=[[1, 0], [-1, 0], [0, 1]], query=[1, 1])
     assert figure.state["hard"]["slope"] == [0, 0]
-    assert "“a” and “c” are equally close and hold the same" in figure.state["told"]
+    assert tells(figure.state["told"], "“a” and “c”", "equally close", "the same")
 
 
 def test_equal_keys_beside_another_that_ties_jump_to_its_value() -> None:
     state = two_alike([[4], [5], [7]], query=[1, 1]).state
     assert state["hard"]["slope"] is None
-    assert "“a” and “b” and “c” are equally close: here the hard answer jumps" in state["told"]
+    assert tells(state["told"], "“a” and “b” and “c”", "equally close", "jumps")
 
 
 def test_cold_is_the_closest_page_and_hot_the_plain_mean() -> None:
@@ -114,11 +112,9 @@ def test_cold_is_the_closest_page_and_hot_the_plain_mean() -> None:
 
 
 def test_repr_says_what_there_is_to_see() -> None:
-    assert repr(shelf()) == (
-        "Soft lookup: Query (1.0, 2.0), temperature 1. The closest key is “marshes”: the hard "
-        "answer for salt (g/l) is 10, and its slope is 0. The soft answer is 16.51, from “rivers” "
-        "1 %, “marshes” 72 %, “seas” 27 %, “deserts” 0 %; its slope is (−14.70, 5.32)."
-    )
+    hard = ("(1.0, 2.0)", "temperature 1", "“marshes”", "salt (g/l) is 10", "slope is 0")
+    shares = ("“rivers” 1 %", "“marshes” 72 %", "“seas” 27 %", "“deserts” 0 %")
+    assert tells(repr(shelf()), *hard, "16.51", *shares, "(−14.70, 5.32)")
 
 
 def test_the_fallback_tells_of_the_query_and_of_it_turned() -> None:
@@ -138,7 +134,9 @@ def test_the_ground_is_shaded_by_the_soft_answer_at_each_place() -> None:
         x, y = (state["reach"] * ((2 * at + 1) / CELLS - 1) for at in (column, CELLS - 1 - row))
         salt = soft_answer((x, y), 0.7)[0]
         assert shares[row, column] == pytest.approx((salt - 1) / (35 - 1), abs=0.006)
-    assert state["legend"] == ["Ground: the soft answer for salt (g/l), from", "1", "35"]
+    said, *ends = state["legend"]
+    assert tells(said, "soft", "salt (g/l)")
+    assert ends == ["1", "35"]
 
 
 def test_the_ground_flattens_with_the_temperature_and_not_with_the_query() -> None:

@@ -11,6 +11,7 @@ import torch
 
 from attnlab.figures.live import TrainingScrubber
 from attnlab.figures.live.training_scrubber import telling
+from tests.course import tells
 from tests.figure_lab import lessons_with
 
 pytestmark = pytest.mark.lessons(*lessons_with("TrainingScrubber"))
@@ -36,12 +37,12 @@ def test_steps_are_in_their_order_and_the_first_is_shown(figure: TrainingScrubbe
 
 def test_a_step_is_told_with_its_loss_and_where_the_weight_is(figure: TrainingScrubber) -> None:
     figure.step = 2
-    assert figure.state["told"] == (
-        "Step 2: loss 0.700. “it … tired” puts 0.50 on “cat” and 0.40 on “road”; “it … wide” puts "
-        "0.50 on “cat” and 0.40 on “road”."
-    )
+    weights = ("0.50 on “cat”", "0.40 on “road”")
+    rows = ("“it … tired”", *weights, "“it … wide”", *weights)
+    assert tells(figure.state["told"], "Step 2", "0.700", *rows)
     figure.step = 5
-    assert figure.state["told"].endswith("1.00 on “cat”; “it … wide” puts 0.98 on “road”.")
+    assert tells(figure.state["told"], "1.00 on “cat”", "“it … wide”", "0.98 on “road”")
+    assert "0.02" not in figure.state["told"]
 
 
 def test_bars_are_as_high_as_the_largest_weight_of_all_steps_needs(
@@ -58,9 +59,8 @@ def test_words_that_occur_twice_are_told_apart(figure: TrainingScrubber) -> None
 
 def test_a_row_without_weight_is_told() -> None:
     recorded = {0: [[0, 0]], 1: [[1, 0]]}
-    assert TrainingScrubber([1, 2], recorded, ["a"], ["b", "c"]).state["told"] == (
-        "Step 0: loss 1.000. “a” puts weight on nothing."
-    )
+    told = TrainingScrubber([1, 2], recorded, ["a"], ["b", "c"]).state["told"]
+    assert tells(told, "Step 0", "1.000", "“a”", "nothing")
 
 
 def test_the_weights_are_those_of_the_step_a_word_a_line(figure: TrainingScrubber) -> None:
@@ -107,7 +107,7 @@ def test_tensors_of_a_training_are_read() -> None:
 
 def test_many_steps_that_were_recorded_are_named_by_their_pattern() -> None:
     recorded = {step: [[1.0]] for step in range(0, 30, 3)}
-    with pytest.raises(ValueError, match="step 4 was not recorded; 0, 3, 6, …, 27 were"):
+    with pytest.raises(ValueError, match=r"step 4 .*0, 3, 6, …, 27"):
         TrainingScrubber(range(30), recorded, ["a"], ["b"], step=4)
 
 

@@ -561,10 +561,9 @@ def test_a_zip_of_one_hand_in_is_opened(submitted: Path) -> None:
     (home / LESSON / "My Work.ZIP").write_bytes(zipped(files))
     submission = collect(submitted)
     assert submission.content == b"mine"
-    assert submission.note == (
-        f"`My Work.ZIP` was opened for its `hand-in/{LESSON}/{NOTEBOOK}`. Only `{NOTEBOOK}` is "
-        "graded, and `01-soft-lookup.ipynb` is not."
-    )
+    inside = f"`hand-in/{LESSON}/{NOTEBOOK}`"
+    assert tells(submission.note, "`My Work.ZIP`", inside, f"Only `{NOTEBOOK}`", "is not")
+    assert tells(submission.note, "and `01-soft-lookup.ipynb`")
     assert os.listdir(home / LESSON) == ["My Work.ZIP"], "nothing is unpacked"
     (home / LESSON / NOTEBOOK).write_bytes(b"beside it")
     assert collect(submitted).content == b"beside it"
@@ -679,10 +678,8 @@ def test_where_more_than_one_notebook_may_be_meant_none_is_taken(
     no_notebook(submitted / "learner")
     for name in (f"{LESSON} (1).ipynb", *others):
         (submitted / "learner" / LESSON / name).write_bytes(notebook())
-    assert str(collect(submitted).content) == (
-        f"There is no `{NOTEBOOK}`, but there are `{LESSON} (1).ipynb`, `{others[0]}`: rename the "
-        "one that is to be graded."
-    )
+    both = f"`{LESSON} (1).ipynb`, `{others[0]}`"
+    assert tells(str(collect(submitted).content), f"no `{NOTEBOOK}`", both, "rename")
 
 
 def test_what_is_taken_is_recorded_under_the_lessons_own_name(course: Path) -> None:
@@ -1428,7 +1425,5 @@ def test_one_file_of_another_lesson_is_told_which(
     assert command("grade-file", str(path), "--json=-", *asked) == 0
     result = json.loads(capfd.readouterr().out)
     assert (result["status"], result["score"], result["exercises"]) == ("INVALID", 0, [])
-    assert result["message"] == (
-        "This is the notebook of 01-soft-lookup, handed in as 02-pure-python. Hand in "
-        "`02-pure-python.ipynb`."
-    )
+    facts = ("01-soft-lookup", "as 02-pure-python", "Hand in", "`02-pure-python.ipynb`")
+    assert tells(result["message"], *facts)

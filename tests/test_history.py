@@ -97,20 +97,20 @@ def test_history_tells_what_a_person_gave(course: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["an"], "No student 'an' was graded in any lesson. Do you mean 'ann'?"),
-        (["bob", LESSON], f"No student 'bob' was graded in {LESSON}."),
-        (["ann", "06-casual-mask"], "Do you mean 06-causal-mask?"),
-        (["ann", OTHER], f"No student 'ann' was graded in {OTHER}. Nobody was."),
-        (["ann", "../submitted"], "There is no lesson '../submitted'"),
+        (["an"], ("No student 'an'", "'ann'?")),
+        (["bob", LESSON], ("No student 'bob'", LESSON)),
+        (["ann", "06-casual-mask"], ("mean", "06-causal-mask?")),
+        (["ann", OTHER], ("No student 'ann'", OTHER, "Nobody")),
+        (["ann", "../submitted"], ("no lesson", "'../submitted'")),
     ],
 )
 def test_history_of_what_is_not_there_says_so(
-    course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    course: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: tuple[str, ...]
 ) -> None:
     for student in ("ann", "ann-lee"):
         submit(course, student)
     grade(course)
-    assert said in said_by(capsys, "history", *arguments, status=2)
+    assert tells(said_by(capsys, "history", *arguments, status=2), *said)
 
 
 def test_history_of_a_class_without_runs_says_so(
@@ -379,10 +379,8 @@ def test_what_is_not_the_graders_is_named_and_left(
     (term / "class" / "mail" / f"to {ID}.txt").write_text("")
     (term / "class" / "others.csv").write_text(f"student_id,score\n{ID}0,5\na-{ID},4\n")
     said = said_by(capsys, "forget", ID, "--yes", status=1)
-    assert said.splitlines()[-1] == (
-        f"{ID} may still be named in what is not the grader's: class/grades.csv, "
-        f"class/mail/to {ID}.txt. Look at it yourself."
-    )
+    places = f": class/grades.csv, class/mail/to {ID}.txt."
+    assert tells(said.splitlines()[-1], ID, "may still be named", places)
     assert (term / "class" / "grades.csv").exists()
 
 

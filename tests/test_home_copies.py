@@ -106,7 +106,7 @@ def test_a_lesson_that_was_taken_home_is_gone_on_with(course: Course, beside: bo
     shutil.copyfile(course.notebook(SLUG), brought)
     write(brought, "softmax", ANSWER)
     moved, *upgrade = updated(course)
-    assert moved == f"{SLUG} (1).ipynb is moved to work/{SLUG}/{SLUG}.ipynb: go on there."
+    assert tells(moved, f"{SLUG} (1).ipynb", "moved", f"work/{SLUG}/{SLUG}.ipynb")
     assert len(upgrade) == 1
     cells = cells_of(course.notebook(SLUG))
     assert source(find(cells, "softmax")) == ANSWER
@@ -122,7 +122,7 @@ def test_it_does_not_replace_what_is_written(course: Course) -> None:
     write(course.notebook(SLUG), "hard_lookup", "def hard_lookup(query, keys, values): ...")
     before = files_under(course.work)
     [said] = updated(course)
-    assert "is left where it is, as there is work of yours" in said
+    assert tells(said, f"{SLUG}.ipynb", "left where it is", "yours")
     assert files_under(course.work) == before
 
 
@@ -153,8 +153,7 @@ def test_a_touched_lesson_is_upgraded_around_what_was_written(course: Course) ->
 
     [line] = updated(course)
     [kept] = course.backups.iterdir()
-    assert line.startswith(f"{SLUG} is upgraded around what you wrote.")
-    assert f"work/backups/{kept.name}" in line
+    assert tells(line, f"{SLUG} is upgraded around what you wrote", f"work/backups/{kept.name}")
     assert kept.read_bytes() == before
 
     now = cells_of(path)
@@ -276,7 +275,7 @@ def test_a_lesson_that_was_only_run_is_upgraded_with_a_backup(course: Course) ->
     save(path, cells)
     release_again(course)
     [line] = updated(course)
-    assert line.startswith(f"{SLUG} is upgraded. What it was before is in work/backups/")
+    assert tells(line, f"{SLUG} is upgraded.", "work/backups/")
 
 
 def test_an_upgrade_from_an_unknown_release_loses_nothing(course: Course) -> None:
@@ -311,13 +310,13 @@ def test_renamed_moved_and_copied_notebooks_are_left_and_told_of(course: Course)
     release_again(course)
     *gone, line = updated(course)
     names = f"{SLUG}/mine-Copy1.ipynb, {SLUG}/mine.ipynb, moved.ipynb"
-    assert gone == [
-        f"work/{SLUG}/{SLUG}.ipynb was gone, and you have a fresh copy there. Also of this lesson: "
-        f"work/{SLUG}/mine-Copy1.ipynb, work/{SLUG}/mine.ipynb. To go on there, move it to "
-        f"work/{SLUG}/{SLUG}.ipynb.",
-        f"work/{OTHER}/{OTHER}.ipynb was gone, and you have a fresh copy there. Also of this "
-        f"lesson: work/moved.ipynb. To go on there, move it to work/{OTHER}/{OTHER}.ipynb.",
-    ]
+    copies = f"work/{SLUG}/mine-Copy1.ipynb, work/{SLUG}/mine.ipynb."
+    for said, place, others in (
+        (gone[0], f"work/{SLUG}/{SLUG}.ipynb", copies),
+        (gone[1], f"work/{OTHER}/{OTHER}.ipynb", "work/moved.ipynb."),
+    ):
+        assert tells(said, place, "gone", "fresh copy", others, "move it", place)
+    assert len(gone) == 2
     assert tells(line, "Left as they are", names)
     assert [Path(each).read_bytes() for each in (renamed, copied, moved)] == before
     assert path.exists()  # a fresh one
@@ -338,9 +337,7 @@ def test_answers_in_notebooks_are_taken_along_and_no_release(tmp_path: Path) -> 
     clean = released.read_bytes()
     write(released, "softmax", ANSWER)
     [line] = updated(course)
-    assert (
-        line == f"Your answers in notebooks/{SLUG}/{SLUG}.ipynb are copied to work/: go on there."
-    )
+    assert tells(line, f"notebooks/{SLUG}/{SLUG}.ipynb", "copied", "work/")
     released.write_bytes(clean)
     release_again(course)
     updated(course)

@@ -60,11 +60,10 @@ def test_the_zip_is_what_the_grader_takes(course: Course, tmp_path: Path) -> Non
     for name in EXERCISES:
         write(course.notebook(SLUG), name, f"{name} = 'mine'")
     said = hand_in(course, SLUG)
-    assert said[0].startswith(f"Hand in the file work/hand-in/{SLUG}.zip as it is.")
-    assert tells(said[1], "written", "whole")
-    assert said[2:] == [
-        f"Whether it is right as it is saved now, `attnlab check-mine {SLUG}` tells."
-    ]
+    first, whole, last = said
+    assert tells(first, "Hand in", f"work/hand-in/{SLUG}.zip")
+    assert tells(whole, "written", "whole")
+    assert tells(last, f"`attnlab check-mine {SLUG}`")
     assert made(course) == course.notebook(SLUG).read_bytes()
     place = tmp_path / "submitted" / "ann" / SLUG
     place.mkdir(parents=True)
@@ -145,12 +144,10 @@ def test_an_empty_lesson_replaces_no_answers_until_they_are_moved_away(course: C
     updated(course)
     with pytest.raises(Refused) as refused:
         hand_in(course, SLUG)
-    assert str(refused.value) == (
-        f"Nothing is written in work/{SLUG}/{SLUG}.ipynb yet. Also of this lesson: "
-        f"work/{SLUG}/mine.ipynb. To go on there, move it to work/{SLUG}/{SLUG}.ipynb. "
-        f"What you made before stays in work/hand-in/{SLUG}.zip. To hand in the empty lesson, "
-        "move that away first."
-    )
+    own, mine = f"work/{SLUG}/{SLUG}.ipynb", f"work/{SLUG}/mine.ipynb."
+    made_before = f"work/hand-in/{SLUG}.zip"
+    said = str(refused.value)
+    assert tells(said, "Nothing", own, mine, "move it", own, "stays", made_before, "move that away")
     assert course.handed_in(SLUG).read_bytes() == before
     course.handed_in(SLUG).unlink()
     hand_in(course, SLUG)
@@ -185,9 +182,8 @@ def test_without_copies_there_is_one_thing_to_do(
     for command in (["hand-in", SLUG], ["check-mine"]):
         assert main(["--course", str(course.root), *command]) == 1
         told = capsys.readouterr()
-        assert told.out + told.err == (
-            "You have no copies of the lessons yet. Run `attnlab update` first.\n"
-        )
+        assert tells(told.out + told.err, "no copies", "`attnlab update`")
+        assert (told.out + told.err).count("\n") == 1
 
 
 def test_what_was_made_before_is_kept(course: Course) -> None:
@@ -298,8 +294,8 @@ def test_where_there_is_an_exchange_the_lesson_is_submitted_to_it(
     write(course.notebook(SLUG), "softmax", ANSWER)
     (course.work / SLUG / "notes.txt").write_text("mine")
     said = hand_in(course, SLUG)
-    assert said[0].startswith("Submitted to nbgrader's exchange, course attention, at 2")
-    assert said[0].endswith(f" A copy of it is work/hand-in/{SLUG}.zip.")
+    zip_path = f"work/hand-in/{SLUG}.zip"
+    assert tells(said[0], "Submitted", "exchange", "course attention", "2", "copy", zip_path)
     [submitted] = (exchange / "attention" / "inbound").iterdir()
     assert f"+{SLUG}+" in submitted.name
     there = {path.name for path in submitted.iterdir()}
@@ -314,8 +310,8 @@ def test_an_exchange_that_does_not_take_it_is_said_and_there_is_the_zip(
     shutil.rmtree(exchange / "attention" / "outbound")
     write(course.notebook(SLUG), "softmax", ANSWER)
     first, *_ = hand_in(course, SLUG)
-    assert first.startswith("It was not submitted to nbgrader's exchange: Assignment not found: ")
-    assert first.endswith(f"Hand in the file work/hand-in/{SLUG}.zip.")
+    zip_path = f"work/hand-in/{SLUG}.zip"
+    assert tells(first, "not submitted", "Assignment not found: ", "Hand in", zip_path)
     assert made(course) == course.notebook(SLUG).read_bytes()
 
 
@@ -348,10 +344,8 @@ def test_an_exchange_that_may_not_be_written_to_is_said(
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != exchange)  # root may always
     write(course.notebook(SLUG), "softmax", ANSWER)
-    assert hand_in(course, SLUG)[0] == (
-        f"It was not submitted to nbgrader's exchange: {exchange} may not be written to. Tell who "
-        f"runs this machine. Hand in the file work/hand-in/{SLUG}.zip."
-    )
+    facts = (exchange, "not be written to", "Hand in", f"work/hand-in/{SLUG}.zip")
+    assert tells(hand_in(course, SLUG)[0], "not submitted", *facts)
 
 
 def released(exchange: Path, page: bytes) -> Path:

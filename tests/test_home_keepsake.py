@@ -57,12 +57,10 @@ def page_of(course: Course, name: str = "") -> str:
 
 
 def test_a_new_learner_has_a_picture_and_is_told_that_there_is_no_more(course: Course) -> None:
-    assert keep(course, DOGS, run=MODEL) == [
-        "Your page is work/keepsake.html, its picture work/keepsake.svg.",
-        "None of your own functions gives the model's attention yet: it is the small model's own, "
-        "and the page says so.",
-        "No lesson is done and no mistake mended yet that it could list.",
-    ]
+    where, whose, rest = keep(course, DOGS, run=MODEL)
+    assert tells(where, "work/keepsake.html", "work/keepsake.svg")
+    assert tells(whose, "None of your own", "the small model's")
+    assert tells(rest, "No lesson", "no mistake")
     page = course.keepsake.read_text(encoding="utf-8")
     assert "“the dogs run .”" in page
     assert tells(page, "small language model", "head 3 of layer 2")
@@ -202,8 +200,7 @@ def test_a_wrong_function_leaves_it_to_the_model(
     asked = ["--course", str(course.root), "keepsake", "--sentence", DOGS, "--name", "Ann"]
     assert main(asked) == 0
     told = capsys.readouterr().out
-    assert told.startswith("This runs the code in work/ on this machine, with your rights.\n")
-    assert tells(told, "None of your own")
+    assert tells(told, "work/", "your rights", "None of your own")
     assert "Ann, 2" in course.keepsake.read_text(encoding="utf-8")
 
 

@@ -30,6 +30,7 @@ from autograder.term.give_back import Order, give_back
 from autograder.term.sheets import Sheet
 from autograder.term.tables import harmless
 from tests import gradebooks
+from tests.course import tells
 from tests.graded import LESSON, MOST, grade, make_course
 
 BOM = b"\xef\xbb\xbf"
@@ -156,6 +157,10 @@ def run(lms: str, data: bytes, column: str = "", name: str = "grades.csv") -> li
         assert Path(name).read_bytes() == data, "it is never written to"
 
 
+def in_a_line(said: list[str], *facts: object) -> bool:
+    return any(tells(line, *facts) for line in said)
+
+
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Notes,Week 6 (501),06 Causal Mask (502),"
     "Final Score\r\n"
@@ -176,15 +181,13 @@ def test_canvas_gets_its_scores_and_keeps_every_other_byte(folder: Path) -> None
         expected = CANVAS.replace("4.00,,44.4", f"4.00,{ADA:g},44.4")
         expected = expected.replace("org,A,,,,\r", f"org,A,,,{BOB:g},\r")
         assert (returned(folder) / "grades-filled.csv").read_bytes() == mark + expected.encode()
-    assert said[0].startswith("Wrote 2 scores into its column '06 Causal Mask (502)': ")
-    assert said[0].endswith(f"class/returned/{LESSON}/grades-filled.csv")
-    told = "\n".join(said)
-    assert "wait for manual grading in formgrader: Wai Ts (waits)." in told
-    assert "were not graded: ungraded." in told
-    assert "handed nothing in: Gone Away (gone), No Body (nobody)." in told
-    assert "In grades.csv, and not found by what was collected, by the roster" in told
-    assert "by id or e-mail: Stranger (9999)." in told
-    assert "Look at the points" not in told
+    path = f"class/returned/{LESSON}/grades-filled.csv"
+    assert tells(said[0], "2 scores", "'06 Causal Mask (502)'", path)
+    assert in_a_line(said, "formgrader", ": Wai Ts (waits).")
+    assert in_a_line(said, "not graded", ": ungraded.")
+    assert in_a_line(said, "nothing", ": Gone Away (gone), No Body (nobody).")
+    assert in_a_line(said, "In grades.csv", "not found", ": Stranger (9999).")
+    assert not in_a_line(said, "Look at")
 
 
 def test_scores_are_those_of_nbgrader_s_export(folder: Path) -> None:
@@ -205,14 +208,14 @@ def test_a_semicolon_and_names_in_two_columns_are_canvas_too(folder: Path) -> No
 
 def test_who_is_excused_or_has_not_the_assignment_stays_so(folder: Path) -> None:
     text = CANVAS.replace("4.00,,44.4", "4.00,EX,44.4")
-    said = "\n".join(run("canvas", text.encode()))
+    said = run("canvas", text.encode())
     assert "4.00,EX,44.4" in (returned(folder) / "grades-filled.csv").read_text()
-    assert "Left as they are, since they are excused there: Lovelace, Ada (1017)." in said
+    assert in_a_line(said, "excused", ": Lovelace, Ada (1017).")
 
 
 def test_points_that_differ_are_told(folder: Path) -> None:
-    said = "\n".join(run("canvas", CANVAS.replace("11.00", "100.00").encode()))
-    assert f"the lesson has {MOST:g}, and Canvas has 100 for it" in said
+    said = run("canvas", CANVAS.replace("11.00", "100.00").encode())
+    assert in_a_line(said, "Look at", "points", f"{MOST:g},", "Canvas", "100")
 
 
 @pytest.mark.parametrize("column", ["Week 6 (501)", "Week 6", "501"])
@@ -257,10 +260,11 @@ def collect(folder: Path, lms: str, names: dict[str, tuple[str, str]]) -> None:
 
 def test_what_was_collected_says_whose_a_row_is_before_the_roster_does(folder: Path) -> None:
     collect(folder, "canvas", {"bob": ("1017", "b_1017_7_x.zip")})
-    said = "\n".join(run("canvas", CANVAS.encode()))
+    said = run("canvas", CANVAS.encode())
     assert f"4.00,{BOB:g},44.4" in (returned(folder) / "grades-filled.csv").read_text()
-    assert "or e-mail: Builder é (1018)" in said, "whose login is his, and not the number"
-    assert "With a score, and not in grades.csv: Ada Lovelace (ada)." in said
+    named = in_a_line(said, "not found", ": Builder é (1018)")
+    assert named, "whose login is his, and not the number"
+    assert in_a_line(said, "not in grades.csv: Ada Lovelace (ada).")
 
 
 def test_an_anonymous_hand_in_is_found_by_the_roster(folder: Path) -> None:
@@ -274,7 +278,7 @@ def test_an_anonymous_hand_in_is_found_by_the_roster(folder: Path) -> None:
 def test_a_worksheet_of_another_assignment_is_refused(folder: Path) -> None:
     numbers = {"ada": ("77", ""), "bob": ("78", ""), "waits": ("79", "")}
     collect(folder, "moodle", numbers)
-    with pytest.raises(Problem, match="is it of another course, or of another assignment"):
+    with pytest.raises(Problem, match="another course"):
         run("moodle", MOODLE.encode())
 
 
@@ -285,8 +289,7 @@ def test_pages_go_back_to_canvas_under_the_names_they_came_with(folder: Path) ->
         "waits": ("1019", f"tswai_1019_79_{LESSON}.ipynb"),
     }
     collect(folder, "canvas", names)
-    said = "\n".join(run("canvas", CANVAS.encode()))
-    assert "Wrote 2 pages: " in said
+    assert in_a_line(run("canvas", CANVAS.encode()), "2 pages", "pages-canvas.zip")
     with zipfile.ZipFile(returned(folder) / "pages-canvas.zip") as archive:
         found = {name: archive.read(name) for name in archive.namelist()}
     zip_name = f"lovelaceada_1017_77_{LESSON}.zip"
@@ -301,9 +304,9 @@ def test_pages_go_back_to_canvas_under_the_names_they_came_with(folder: Path) ->
 def test_who_has_no_page_or_no_name_is_told(folder: Path) -> None:
     collect(folder, "canvas", {"bob": ("1018", "b_1018_7_x.ipynb")})
     Course.here().feedback("bob", LESSON).joinpath(f"{LESSON}.html").unlink()
-    said = "\n".join(run("canvas", CANVAS.encode()))
-    assert "which only grading makes: =HYPERLINK" in said
-    assert "was not collected: Ada Lovelace (ada)." in said
+    said = run("canvas", CANVAS.encode())
+    assert in_a_line(said, "grading", ": =HYPERLINK")
+    assert in_a_line(said, "not collected: Ada Lovelace (ada).")
     assert not (returned(folder) / "pages-canvas.zip").exists()
 
 
@@ -348,8 +351,7 @@ def test_moodle_gets_its_scores_and_keeps_every_other_byte(folder: Path) -> None
     said = run("moodle", BOM + MOODLE.encode(), name="Grades-x.csv")
     expected = MOODLE.replace('- ",,11', f'- ",{ADA:g},11').replace("3.00", f"{BOB:g}")
     assert (returned(folder) / "Grades-x-filled.csv").read_bytes() == BOM + expected.encode()
-    told = "\n".join(said)
-    assert "or e-mail: Stranger (399)." in told
+    assert in_a_line(said, "not found", ": Stranger (399).")
     assert moodle.ALLOW in said
     with zipfile.ZipFile(returned(folder) / "pages-moodle.zip") as archive:
         assert archive.namelist() == [f"Bob_302_assignsubmission_file_/{LESSON}.html"]
@@ -387,7 +389,7 @@ def test_a_worksheet_that_is_not_sure_is_refused(text: str, said: str | None, fo
 
 def test_a_worksheet_s_column_may_be_named(folder: Path) -> None:
     text = MOODLE.replace("3.00", "B")
-    assert "into its column 'Grade'" in run("moodle", text.encode(), "Grade")[0]
+    assert "'Grade'" in run("moodle", text.encode(), "Grade")[0]
 
 
 @pytest.mark.parametrize(
@@ -415,7 +417,7 @@ def test_a_plain_table_has_everyone_and_each_exercise(
     collect(folder, "gradescope", {"ada": ("", "submission_1/x.ipynb")})
     assert main(["return", LESSON, "--csv"]) == 0
     told = capsys.readouterr().out
-    assert "Gradescope takes no scores and no pages" in told
+    assert tells(told, "Gradescope", "no scores", "no pages")
     with open(returned(folder) / f"{LESSON}.csv", encoding="utf-8", newline="") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     assert list(rows) == ["ada", "bob", "waits", "gone", "nobody", "ungraded"]
@@ -452,16 +454,16 @@ def test_a_lesson_that_nobody_handed_in_says_so(
         for student in ("ada", "bob", "waits", "ungraded"):
             db.remove_submission(LESSON, student)
     assert main(["return", LESSON, "--csv"]) == 1
-    assert f"Nobody has handed in {LESSON}" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "Nobody", LESSON)
     assert main(["return", "07-multi-head", "--csv"]) == 1
-    assert "has nothing of 07-multi-head" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "nothing", "07-multi-head")
 
 
 def test_a_file_that_is_not_there_or_a_folder_that_is_a_file_is_told(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["return", LESSON, "--canvas", "none.csv"]) == 1
-    assert "none.csv cannot be read: No such file" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "none.csv", "No such file")
     (folder / "class" / "returned").write_text("a file")
     Path("grades.csv").write_text(CANVAS)
     assert main(["return", LESSON, "--canvas", "grades.csv"]) == 1

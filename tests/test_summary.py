@@ -13,6 +13,7 @@ from attnlab.checks.judge import judge
 from attnlab.lessons import exercises_of
 from autograder.pages.summary import Remarks, Texts, summarise
 from autograder.run import verdicts
+from tests.course import tells
 
 LESSON = "06-causal-mask"
 NOTEBOOK = f"{LESSON}/{LESSON}.ipynb"
@@ -82,7 +83,7 @@ def test_each_exercise_has_its_passes_its_mean_and_what_points_were_lost_for() -
     results += [result("e", exercise("mask"), exercise("attention", "ERROR", "raised"))] * 2
     results += [result("r")] * 6
     texts = summary(*results)
-    assert f"{LESSON}: 20 graded, by the autograder, mean 2.88 of 4 points.\n" in texts.printed
+    assert tells(texts.printed.splitlines()[0], LESSON, "20 graded", "2.88 of 4")
     table = texts.printed.split("\n\n")[1].splitlines()
     assert [line.split() for line in table[:3]] == [
         ["exercise", "passed", "failed", "mean", "points"],
@@ -98,7 +99,7 @@ def test_each_exercise_has_its_passes_its_mean_and_what_points_were_lost_for() -
 def test_who_handed_in_no_notebook_lowers_no_mean() -> None:
     wrong = result("b", exercise("mask"), exercise("attention", "FAIL"))
     texts = summary(result("a"), wrong, invalid("c"))
-    assert "2 graded, by the autograder, mean 3.00 of 4 points; 1 INVALID" in texts.printed
+    assert tells(texts.printed.splitlines()[0], "2 graded", "3.00 of 4", "1 INVALID")
     assert "mask            2       0    2.00 of 2" in texts.printed
     assert "exercise" not in summary(invalid("c")).printed
 
@@ -107,7 +108,9 @@ def test_of_a_class_in_which_all_is_well_there_is_nothing_else_to_say() -> None:
     texts = summary(*[result(f"s{number}") for number in range(5)])
     assert texts.printed == texts.written
     assert len(texts.printed.splitlines()) == 5
-    assert summary().printed == f"{LESSON}: 0 graded, by the autograder.\n"
+    [line] = summary().printed.splitlines()
+    assert tells(line, LESSON, "0 graded")
+    assert "mean" not in line
 
 
 # Whom to look at first
@@ -177,14 +180,14 @@ def test_who_has_several_reasons_stands_under_the_first_with_all_of_them() -> No
     flagged = result("s", stopped, exercise("attention", "POLICY"), flags=["mask: an odd name"])
     written = summary(flagged).written
     assert first_to_look_at(written) == ["s"]
-    assert "CRASH, OOM or TIMEOUT: their code was stopped (1)\n  s\n" in written
+    assert tells(written, "CRASH, OOM or TIMEOUT", "(1)\n  s\n")
     for said in ("mask TIMEOUT: it was still running", "attention POLICY", "mask: an odd name"):
         assert said in " ".join(written.split())
 
 
 def test_a_flag_alone_is_a_reason_and_costs_nothing() -> None:
     texts = summary(result("s", flags=["attention-check: code that looks for its caller"]))
-    assert "POLICY or flagged: for a person to judge (1)\n  s  attention-ch" in texts.printed
+    assert tells(texts.printed, "POLICY or flagged", "(1)\n  s  attention-ch")
     assert "mean 4.00 of 4" in texts.printed
 
 
@@ -227,7 +230,7 @@ def test_without_a_due_date_nothing_is_said_of_it_and_with_one_that_nobody_was_l
 
 def test_whose_time_is_not_known_is_not_called_in_time() -> None:
     texts = summary(result("a"), remarks=Remarks({"a": None}))
-    assert "Handed in at an unknown time: 1 (a)\n" in texts.printed
+    assert tells(texts.printed, "unknown time", ": 1 (a)\n")
     assert "Late" not in texts.written
 
 
@@ -258,7 +261,7 @@ def test_a_large_class_fills_no_more_than_a_screen_or_two(name: str) -> None:
     assert len(lines) <= 80
     assert max(map(len, lines)) <= 80
     assert all(line.isprintable() for line in lines)
-    assert "  and 25 more, in the whole summary\n" in texts.printed
+    assert "  and 25 more" in texts.printed
     assert "and 200 more)" in " ".join(texts.printed.split())
 
 
@@ -273,7 +276,7 @@ def test_the_whole_summary_names_everybody_and_is_bounded_for_each() -> None:
 def test_a_word_on_somebodys_files_and_who_handed_in_nothing_are_told() -> None:
     noted = result("cara", message="Only `a.ipynb` is graded, and `b.ipynb` is not.")
     texts = summary(result("a"), noted, remarks=Remarks(known={"a", "cara", "zoe"}))
-    assert "With a word on their files: 1 (cara)\n" in texts.printed
+    assert tells(texts.printed, "their files", ": 1 (cara)\n")
     assert "\nNothing handed in: 1 (zoe)\n" in texts.printed
     assert "  cara: Only `a.ipynb` is graded, and `b.ipynb` is not.\n" in texts.written
     alone = summary(result("a"), remarks=Remarks(known={"a"}))
