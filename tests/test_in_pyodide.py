@@ -6,7 +6,6 @@ import html
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,6 @@ PURE = [slug for slug in slugs() if lesson(slug).stage == browser.STAGE]
 ANSWERS = tuple(each for each in all_answers(*PURE) if each.written)
 # How cards differ, and why: the browser's Python is 3.14.
 NEWER_WORDS = {"float division by zero": "division by zero"}
-DIGITS = "from Python 3.12 on `sum` loses less, and a number is shown to its last digit"
-DIFFERENT = {
-    "02-pure-python-self_attention-wrong-type-Z: flat": DIGITS,
-    "02-pure-python-self_attention-wrong-type-A: flat": DIGITS,
-    "02-pure-python-self_attention-wrong-type-returns text": DIGITS,
-    **{str(each): "it is a noise" for each in ANSWERS if each.label == "adds noise"},
-}
 
 SETUP = (
     "from attnlab import begin, check, figures, notebook, quiz\n"
@@ -154,9 +146,7 @@ def test_so_is_the_card_of_every_answer_that_is_held(files: Path) -> None:
     here = notebooks(ANSWERS)
     assert there.keys() == here.keys()
     found = {name for name, card in there.items() if card != here[name]}
-    assert found <= DIFFERENT.keys(), {name: (here[name], there[name]) for name in found}
-    if sys.version_info < (3, 12):
-        assert {name for name, why in DIFFERENT.items() if why == DIGITS} <= found, "no more"
+    assert not found, {name: (here[name], there[name]) for name in found}
 
 
 def stored(cell: dict[str, Any]) -> list[str]:
