@@ -1,5 +1,6 @@
-"""Figures: `picture` holds what the lessons' own share, `live` those that can be touched, and
-`block` draws attention as a diagram, `figures.block("softmax")`.
+"""Figures: `picture` holds what the lessons' own share, `live` those that can be touched, `block`
+draws attention as a diagram, `figures.block("softmax")`, and `opening()` is the picture that moves
+at the beginning of the lesson that was begun.
 
 `figures.causal_mask` is `attnlab/lessons/causal_mask/figures.py`, and so for each lesson: that is
 the one way up from here, by a name that older copies of lessons have, and taken when it is asked.
@@ -11,12 +12,15 @@ one; or a figure of `live`, `figures.live.WhoListens(weights, tokens)`. Begin at
 from importlib import import_module
 from typing import Any
 
-from attnlab import lessons
+from attnlab import lesson, lessons
 
 
 def __getattr__(name: str) -> Any:
     if name == "live":
         return import_module("attnlab.figures.live")
+    if name == "opening":
+        of_lesson = lessons.name_of(lesson.current())
+        return import_module(f"attnlab.lessons.{of_lesson}.opening").opening
     if name == "block":
         return import_module("attnlab.figures.diagram").block
     of_lessons = {lessons.name_of(slug): slug for slug in lessons.slugs()}
@@ -25,5 +29,5 @@ def __getattr__(name: str) -> Any:
             return lessons.figures_of(of_lessons[name])
         except LookupError as none:
             raise AttributeError(none.args[0]) from None
-    parts = ", ".join([*of_lessons, "live", "block"])
+    parts = ", ".join([*of_lessons, "live", "block", "opening"])
     raise AttributeError(f"attnlab.figures has no {name!r}; it has {parts}")

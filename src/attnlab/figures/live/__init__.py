@@ -9,7 +9,8 @@ a stored notebook and an export show. What is touched in the page comes back as 
 Each figure is a class in its own module, with the ES module that draws it beside it. `figure` holds
 what all of them share in Python, `figure.mjs`, `motion.mjs` and `figure.css` what they share in the
 browser, `strokes` what drawings are made of, and `fallback` what is shown where nothing runs.
-A `dials.Dialled` has sliders, pictures, a table and a sentence, and no JavaScript of its own.
+A `dials.Dialled` has sliders, pictures, a table and a sentence, a `film.Film` frames between which
+it moves; neither needs JavaScript of its own.
 Begin at `figure`, then `saturation` or `who_listens`.
 """
 
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attnlab.figures.live.by_hand import ByHand
     from attnlab.figures.live.cost import Cost
+    from attnlab.figures.live.film import Film
     from attnlab.figures.live.heads import Heads
     from attnlab.figures.live.mask_painter import MaskPainter
     from attnlab.figures.live.quiz import Quiz
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ByHand",
     "Cost",
+    "Film",
     "Heads",
     "MaskPainter",
     "Quiz",

@@ -20,7 +20,7 @@ function draw(body, model) {
       says: (stop) => names[stop],
       onInput: (stop) => send({ [name]: stops[stop] }),
     }));
-    const plays = dials.flatMap(({ pace }, n) => (pace ? [player(body, sliders[n].next, pace)] : []));
+    const plays = dials.flatMap(({ pace }, n) => (pace ? [player(body, sliders[n].next, () => pace)] : []));
     titles = Array.from({ length }, () => element("p", { class: "name" }));
     pictures = titles.map(() => element("div"));
     table = lines(caption, heads);

@@ -83,7 +83,7 @@ const DOES = ["pointerdown", "keydown", "input", "click"]; // what a reader does
 
 /**
  * A button that plays. next() goes one step on, from the last to the first, and tells whether there are more. Whatever the
- * reader does elsewhere in the body ends it. Where motion is to be reduced, a press is one step.
+ * reader does elsewhere in the body ends it. Where motion is to be reduced, a press is one step. pace() is ms for a step.
  */
 export function player(body, next, pace) {
   let playing;
@@ -101,7 +101,7 @@ export function player(body, next, pace) {
   };
   const step = () => {
     const goesOn = next() && !still.matches && body.isConnected;
-    playing = goesOn ? setTimeout(step, pace) : undefined;
+    playing = goesOn ? setTimeout(step, pace()) : undefined;
     label();
   };
   button.addEventListener("click", () => (playing ? pause() : step()));

@@ -1,0 +1,199 @@
+"""What films are made of: words, arcs, dots, lines and boxes, each with a key.
+
+A part that two frames have under one key moves from where it is in one to where it is in the other;
+a part that only one has comes or goes. Sizes are those of a sheet `WIDE` across, whose words can be
+read on a phone: `SMALL` is the smallest.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from attnlab.figures.palette import BLUE, Colour
+
+WIDE = 480
+SMALL, SIZE = 18, 20  # of words
+LETTER = 0.56  # a letter's width, as a share of its size, in wide system fonts
+INK = "currentColor"
+Place = tuple[float, float]
+
+
+class Part(NamedTuple):
+    """One thing that is drawn.
+
+    Attributes:
+        tag: of SVG.
+        key: what it is, in every frame that has it.
+        look: its attributes.
+        text: in it.
+    """
+
+    tag: str
+    key: str
+    look: Mapping[str, float | str]
+    text: str = ""
+
+    def markup(self) -> str:
+        look = "".join(f' {name}="{html.escape(str(to))}"' for name, to in self.look.items())
+        return f"<{self.tag}{look}>{html.escape(self.text)}</{self.tag}>"
+
+
+def _part(tag: str, key: str, text: str = "", **look: float | str | Colour) -> Part:
+    """A part, its numbers rounded to what can be seen; `stroke_width` is stroke-width."""
+    seen = {name.replace("_", "-"): _seen(value) for name, value in look.items()}
+    return Part(tag, key, seen, text)
+
+
+def _seen(value: float | str | Colour) -> float | str:
+    if isinstance(value, Colour):
+        return value.drawn
+    return value if isinstance(value, str) else round(float(value), 2)
+
+
+def word(
+    key: str,
+    x: float,
+    y: float,
+    text: str,
+    colour: str | Colour = INK,
+    anchor: str = "middle",
+    size: float = SIZE,
+    weight: float = 400,
+    opacity: float = 1,
+) -> Part:
+    """Words whose middle, start or end ('middle', 'start', 'end') is at x, on a line at y."""
+    look = {"text_anchor": anchor, "font_size": size, "font_weight": weight, "opacity": opacity}
+    return _part("text", key, text, x=x, y=y, fill=colour, **look)
+
+
+def dot(
+    key: str, x: float, y: float, r: float, colour: str | Colour = INK, opacity: float = 1
+) -> Part:
+    """A filled circle around (x, y)."""
+    return _part("circle", key, cx=x, cy=y, r=r, fill=colour, opacity=opacity)
+
+
+def box(
+    key: str,
+    corner: Place,
+    size: Place,
+    colour: str | Colour = INK,
+    filled: float = 1,
+    edge: float = 0,
+    opacity: float = 1,
+) -> Part:
+    """A rectangle.
+
+    Args:
+        key: of the part.
+        corner: x and y of its top left.
+        size: its width and height.
+        colour: of face and edge.
+        filled: how much of the colour the face has, 0 to 1: a weight, in a map.
+        edge: how thick its edge is.
+        opacity: of the whole.
+    """
+    (x, y), (width, height) = corner, size
+    face = {"fill": colour, "fill_opacity": filled, "stroke": colour, "stroke_width": edge}
+    return _part("rect", key, x=x, y=y, width=width, height=height, opacity=opacity, **face)
+
+
+def line(
+    key: str,
+    points: Iterable[Place],
+    colour: str | Colour = INK,
+    thick: float = 2,
+    opacity: float = 1,
+    dashes: str = "",
+) -> Part:
+    """A line from point to point. It moves into another of as many points."""
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return _stroke(key, f"M{path}", colour, thick, opacity, dashes)
+
+
+def curve(
+    key: str,
+    start: Place,
+    end: Place,
+    colour: str | Colour = INK,
+    thick: float = 2,
+    opacity: float = 1,
+) -> Part:
+    """A line that leaves its start and reaches its end level, as what flows from left to right."""
+    (x, y), (to_x, to_y) = start, end
+    bend = (x + to_x) / 2
+    d = f"M{x:.1f} {y:.1f}C{bend:.1f} {y:.1f} {bend:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
+    return _stroke(key, d, colour, thick, opacity)
+
+
+def arc(
+    key: str,
+    start: float,
+    end: float,
+    floor: float,
+    weight: float,
+    colour: str | Colour = BLUE,
+    opacity: float = 1,
+    wide: float = WIDE,
+) -> Part:
+    """An arc over a line of words, from one that listens to one that it listens to.
+
+    Args:
+        key: of the part.
+        start: x of the word that listens.
+        end: x of the other; the same for what a word gives itself.
+        floor: y of its ends.
+        weight: 0 to 1, how thick it is.
+        colour: of the line.
+        opacity: of an arc of weight 1; a lighter one is paler.
+        wide: how far the words reach, which decides how high it is.
+    """
+    if start == end:
+        d = f"M{start - 5:.1f} {floor:.1f}C{start - 18:.1f} {floor - 26:.1f}"
+        d += f" {start + 18:.1f} {floor - 26:.1f} {start + 5:.1f} {floor:.1f}"
+    else:
+        top = floor - rise(abs(start - end), wide)
+        d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f} {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
+    return _stroke(key, d, colour, 1 + 7 * weight, opacity * (0.25 + 0.75 * weight))
+
+
+def _stroke(
+    key: str, d: str, colour: str | Colour, thick: float, opacity: float, dashes: str = ""
+) -> Part:
+    look = {"stroke_width": thick, "opacity": opacity, "stroke_linecap": "round"}
+    more = {"stroke_dasharray": dashes} if dashes else {}
+    return _part("path", key, d=d, fill="none", stroke=colour, **look, **more)
+
+
+TALLEST = 150  # of arcs
+
+
+def rise(width: float, wide: float) -> float:
+    """How high the ends of an arc pull it up: three quarters of that is its height."""
+    return 24 + (min(TALLEST, 0.5 * wide) / 0.75 - 24) * width / wide
+
+
+def places(
+    words: Sequence[str], size: float = SIZE, gap: float = 20, left: float = 0
+) -> list[float]:
+    """Where the middles of words in a line are; `across` gives the line's length."""
+    middles, right = [], left
+    for each in words:
+        width = LETTER * size * max(len(each), 2)
+        middles.append(right + width / 2)
+        right += width + gap
+    return middles
+
+
+def across(words: Sequence[str], size: float = SIZE, gap: float = 20) -> float:
+    """How long a line of words is."""
+    return sum(LETTER * size * max(len(each), 2) for each in words) + gap * (len(words) - 1)
+
+
+def centred(
+    words: Sequence[str], size: float = SIZE, gap: float = 20, wide: float = WIDE
+) -> list[float]:
+    """Where the middles of words are, in a line in the middle of the sheet."""
+    return places(words, size, gap, (wide - across(words, size, gap)) / 2)
