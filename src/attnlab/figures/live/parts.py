@@ -40,16 +40,12 @@ class Part(NamedTuple):
         return f"<{self.tag}{look}>{html.escape(self.text)}</{self.tag}>"
 
 
-def _part(tag: str, key: str, text: str = "", **look: float | str | Colour) -> Part:
+def _part(tag: str, key: str, text: str, sizes: Mapping[str, float], **words: str | Colour) -> Part:
     """A part, its numbers rounded to what can be seen; `stroke_width` is stroke-width."""
-    seen = {name.replace("_", "-"): _seen(value) for name, value in look.items()}
-    return Part(tag, key, seen, text)
-
-
-def _seen(value: float | str | Colour) -> float | str:
-    if isinstance(value, Colour):
-        return value.drawn
-    return value if isinstance(value, str) else round(float(value), 2)
+    numbers = {name: round(float(size), 2) for name, size in sizes.items()}
+    named = {name: each.drawn if isinstance(each, Colour) else each for name, each in words.items()}
+    look = {name.replace("_", "-"): value for name, value in {**numbers, **named}.items()}
+    return Part(tag, key, look, text)
 
 
 def word(
@@ -64,15 +60,15 @@ def word(
     opacity: float = 1,
 ) -> Part:
     """Words whose middle, start or end ('middle', 'start', 'end') is at x, on a line at y."""
-    look = {"text_anchor": anchor, "font_size": size, "font_weight": weight, "opacity": opacity}
-    return _part("text", key, text, x=x, y=y, fill=colour, **look)
+    look = {"x": x, "y": y, "font_size": size, "font_weight": weight, "opacity": opacity}
+    return _part("text", key, text, look, fill=colour, text_anchor=anchor)
 
 
 def dot(
     key: str, x: float, y: float, r: float, colour: str | Colour = INK, opacity: float = 1
 ) -> Part:
     """A filled circle around (x, y)."""
-    return _part("circle", key, cx=x, cy=y, r=r, fill=colour, opacity=opacity)
+    return _part("circle", key, "", {"cx": x, "cy": y, "r": r, "opacity": opacity}, fill=colour)
 
 
 def box(
@@ -96,8 +92,9 @@ def box(
         opacity: of the whole.
     """
     (x, y), (width, height) = corner, size
-    face = {"fill": colour, "fill_opacity": filled, "stroke": colour, "stroke_width": edge}
-    return _part("rect", key, x=x, y=y, width=width, height=height, opacity=opacity, **face)
+    look = {"x": x, "y": y, "width": width, "height": height, "opacity": opacity}
+    look |= {"fill_opacity": filled, "stroke_width": edge}
+    return _part("rect", key, "", look, fill=colour, stroke=colour)
 
 
 def line(
@@ -155,16 +152,18 @@ def arc(
         d += f" {start + 18:.1f} {floor - 26:.1f} {start + 5:.1f} {floor:.1f}"
     else:
         top = floor - rise(abs(start - end), wide)
-        d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f} {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
+        d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f}"
+        d += f" {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
     return _stroke(key, d, colour, 1 + 7 * weight, opacity * (0.25 + 0.75 * weight))
 
 
 def _stroke(
     key: str, d: str, colour: str | Colour, thick: float, opacity: float, dashes: str = ""
 ) -> Part:
-    look = {"stroke_width": thick, "opacity": opacity, "stroke_linecap": "round"}
-    more = {"stroke_dasharray": dashes} if dashes else {}
-    return _part("path", key, d=d, fill="none", stroke=colour, **look, **more)
+    look = {"stroke_width": thick, "opacity": opacity}
+    dashed = {"stroke_dasharray": dashes} if dashes else {}
+    words = {"d": d, "fill": "none", "stroke_linecap": "round", **dashed}
+    return _part("path", key, "", look, stroke=colour, **words)
 
 
 TALLEST = 150  # of arcs

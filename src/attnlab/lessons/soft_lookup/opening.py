@@ -1,4 +1,4 @@
-"""Lesson 01 opens with a question that turns over the shelf, and pages that pour into its answer."""
+"""Lesson 01 opens with a question that turns over a shelf: pages pour into its answer."""
 
 from __future__ import annotations
 
