@@ -25,6 +25,7 @@ from attnlab.figures.live.strokes import svg
 
 LONGEST = 10_000  # ms, of all moves together
 PACE = 900  # ms, of a move and the rest after it
+STILLS = 3  # parts of a film, between which a still one has a picture
 SCALE = 1.5  # px for a unit of the sheet, where there is room
 Choice = Mapping[str, str]
 
@@ -107,10 +108,15 @@ class Film(Figure):
         return {"chosen": [*map(list, every)]} if self._menus else {}
 
     def fallback(self) -> str:
-        shown = self.state["frames"][self.state["telling"]]
-        drawn = "".join(Part(*part).markup() for part in shown["parts"])
-        said = repr(self)
-        picture = svg(said, self.state["view"], drawn, wide=round(SCALE * WIDE), size=SIZE)
-        title = f"<b>{html.escape(self.title)}</b>"
-        told = f"<p>{html.escape(shown['told'])}</p>"
-        return fallback.framed(f"{title}{picture}{told}", said, fallback.mark(said))
+        last, telling = len(self.state["frames"]) - 1, self.state["telling"]
+        shown = dict.fromkeys([telling, *(round(last * n / STILLS) for n in range(STILLS + 1))])
+        steps = [(f"{n + 1}", self._still(n)) for n in shown]
+        return fallback.stepped(repr(self), steps)
+
+    def _still(self, n: int) -> str:
+        """One frame and its sentence."""
+        frame = self.state["frames"][n]
+        drawn = "".join(Part(*part).markup() for part in frame["parts"])
+        wide = round(SCALE * WIDE)
+        picture = svg(frame["told"], self.state["view"], drawn, wide=wide, size=SIZE)
+        return f"{picture}<p>{html.escape(frame['told'])}</p>"
