@@ -33,6 +33,7 @@ from attnlab.checks.diagnose import _close, _lost, _mistaken, limits_of
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.pose import Posed, pose
 from attnlab.checks.recorded import CASE, DECLARED, leaves_of
+from attnlab.checks.small import small
 from attnlab.lessons import exercises_of, lesson, name_of, slugs
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -151,6 +152,7 @@ def recorded(exercise: Exercise) -> dict[str, Any]:
         "module": _module_of(exercise) if judged else "",
         "mistakes": [] if judged else [mistake.slug for mistake in bank(exercise)],
         "cases": [_case(exercise, each, judged) for each in posed],
+        "small": [_case(exercise, each, judged) for each in small(exercise)],
     }
 
 

@@ -9,10 +9,9 @@ from functools import cache
 from attnlab import lessons, quizzes
 from attnlab.ipynb.read import Cell, Unreadable
 from attnlab.work.places import Course, lesson_path
-from attnlab.work.progress import CHOSE, READ, Record
+from attnlab.work.progress import CHOSE, NO_MISTAKE, READ, Record
 
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
-NO_MISTAKE = ("raised",)  # that it stopped with an error: of which kind, the card said
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mista
         if home not in passed or record.status == READ or record.is_earlier:
             continue
         outcome = (record.status, record.score, record.mistake)
-        if record.mistake not in ("", *NO_MISTAKE) and before.get(home) != outcome:
+        if record.mistake not in NO_MISTAKE and before.get(home) != outcome:
             met.setdefault(record.mistake, []).append(home)
             why[record.mistake] = record.why or why.get(record.mistake, "")
         before[home] = outcome
