@@ -28,6 +28,18 @@ figure = figures.live.Roofline(works, devices)""",
 asked = quizzes.of("02-pure-python")["recall"]
 figure = figures.live.Quiz("02-pure-python", "recall", asked)""",
     "Cost": "figure = figures.live.Cost(4096, 512, 8, 'float32')",
+    "Film": """from attnlab.figures.live.film import Frame
+from attnlab.figures.live.parts import arc, word
+
+def frames(chosen):
+    name = chosen["subject"]
+    return [
+        Frame([word("name", 60 + 90 * n, 150, name), arc("looks", 300, 60 + 90 * n, 120, 0.9)],
+              f"{name} at {n}")
+        for n in range(4)
+    ]
+
+figure = figures.live.Film("One word goes", frames, 170, menus={"subject": ["dog", "dogs"]})""",
     "Heads": """weights = [
     [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
     [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
@@ -120,6 +132,10 @@ WALKS = {
         + ["figure.dtype = 'float64'", "figure.heads = 32", "figure.d = 4096"]
         + ["figure.change(d=64, heads=1)", "figure.measure()", "figure.heads = 2"],
         SOURCES["Cost"],
+    ),
+    "Film": Walk(
+        ["figure.chosen = [1]", *(f"figure.at = {at}" for at in (0, 1.5, 3))],
+        SOURCES["Film"],
     ),
     "Heads": Walk(
         [f"figure.row = {row}" for row in range(10)]

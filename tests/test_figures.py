@@ -55,6 +55,14 @@ REFUSED = {
         "dtype = 'int8'": "there is no type 'int8' here; there are float64, float32, bfloat16",
         "measured = [1, 2]": r"measured is what measure\(\) finds, or None",
     },
+    "Film": {
+        "chosen = []": "one option is needed for each menu: subject",
+        "chosen = None": "one option is needed for each menu: subject",
+        "chosen = [2]": "subject has 2 options, from 0 on, and no 2",
+        "chosen = ['dogs']": "subject has 2 options, from 0 on, and no 'dogs'",
+        "at = 4": "there are 4 frames, 0 to 3, and no 4",
+        "at = -1": "and no -1",
+    },
     "Heads": {
         "weights = [[[0.5, 0.6, 0]] * 3]": "“the”, row 0 in head 1, are no shares",
         "weights = [np.eye(3), [[1, 0, 0], [1.5, -0.5, 0], [1, 0, 0]]]": "row 1 in head 2, are no",

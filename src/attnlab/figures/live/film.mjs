@@ -1,6 +1,6 @@
 // Draws Film: what stands between two frames is between them; a slider goes through all, and a button plays them.
 
-import { drawn, element, latest, mount, setText, settling } from "./figure.mjs";
+import { drawn, element, mount, setText, settling } from "./figure.mjs";
 import { player, steady } from "./motion.mjs";
 
 const MOVING = 0.7; // of the time for a frame; the rest is rest
@@ -133,13 +133,12 @@ function draw(body, model) {
     setText(said, words(to));
   });
 
-  const send = latest((chosen) => model.send({ change: { chosen } }));
+  const send = (chosen) => model.send({ change: { chosen } });
   const menu = (menus) => menus.map(({ label, options, at: chosen }) => {
     const select = element("select", {}, ...options.map((option) => element("option", {}, option)));
     select.selectedIndex = chosen;
     select.addEventListener("change", () => {
-      const fields = [...choices.querySelectorAll("select")];
-      send(Object.fromEntries(menus.map(({ label: name }, n) => [name, fields[n].value])));
+      send([...choices.querySelectorAll("select")].map(({ selectedIndex }) => selectedIndex));
     });
     return element("label", {}, `${label} `, select);
   });
@@ -150,6 +149,10 @@ function draw(body, model) {
     if (at === 0) play.click();
   }, { threshold: SEEN });
 
+  model.on("change:at", () => {
+    if (frames && model.get("at") !== at) show(clamped(model.get("at"), most));
+  });
+
   return () => {
     const state = model.get("state");
     const isFirst = !frames;
@@ -159,10 +162,9 @@ function draw(body, model) {
     field.max = most;
     shown = sheet(state.view, frames);
     place.replaceChildren(shown.node);
-    const focused = choices.contains(document.activeElement) ? [...choices.querySelectorAll("select")].indexOf(document.activeElement) : -1;
-    choices.replaceChildren(...menu(state.menus));
+    if (isFirst) choices.replaceChildren(...menu(state.menus));
     choices.hidden = !state.menus.length;
-    choices.querySelectorAll("select")[focused]?.focus();
+    choices.querySelectorAll("select").forEach((select, n) => { select.selectedIndex = state.menus[n].at; });
     measure();
     show(still.matches && !(isFirst && model.get("at")) ? state.telling : isFirst ? clamped(model.get("at"), most) : 0);
     if (isFirst) seen.observe(place);

@@ -14,7 +14,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import traitlets
 
@@ -25,6 +25,7 @@ from attnlab.figures.live.strokes import svg
 
 LONGEST = 10_000  # ms, of all moves together
 PACE = 900  # ms, of a move and the rest after it
+STILLS = 3  # parts of a film, between which a still one has a picture
 SCALE = 1.5  # px for a unit of the sheet, where there is room
 Choice = Mapping[str, str]
 
@@ -41,11 +42,11 @@ class Film(Figure):
 
     Args:
         title: over it.
-        frames: two or more; with menus, a function that draws those for a choice.
+        frames: two or more; or a function that draws those for a choice, an option by its label.
         high: of the sheet, which is `parts.WIDE` across.
         telling: the frame that says most, for a still picture; counted from the end if below 0.
         menus: options of each menu, by its label.
-        chosen: an option for each; the first ones, if it is left out.
+        chosen: the place of an option in each menu, from 0 on; the first ones, if it is left out.
     """
 
     _esm = source("film")
@@ -60,33 +61,39 @@ class Film(Figure):
         high: float,
         telling: int = -1,
         menus: Mapping[str, Sequence[str]] | None = None,
-        chosen: Choice | None = None,
+        chosen: Sequence[int] = (),
     ) -> None:
         self.title = title
         self._frames = frames if callable(frames) else lambda _: frames
         self._high, self._telling, self._menus = high, telling, dict(menus or {})
-        super().__init__(chosen=chosen or {name: each[0] for name, each in self._menus.items()})
+        super().__init__(chosen=chosen or [0] * len(self._menus))
+
+    @traitlets.validate("at")
+    def _frame_is_there(self, proposal: Any) -> float:
+        at, last = float(proposal["value"]), len(self.state["frames"]) - 1
+        if not 0 <= at <= last:
+            raise traitlets.TraitError(f"there are {last + 1} frames, 0 to {last}, and no {at:g}")
+        return at
 
     def checked(self, inputs: Values) -> Values:
-        """One option of each menu."""
+        """The place of one option in each menu."""
         chosen = inputs["chosen"]
-        if not isinstance(chosen, Mapping) or chosen.keys() != self._menus.keys():
+        if not isinstance(chosen, Sequence) or len(chosen) != len(self._menus):
             raise ValueError(f"one option is needed for each menu: {', '.join(self._menus)}")
-        for name, options in self._menus.items():
-            if chosen[name] not in options:
-                raise ValueError(f"{name} is {chosen[name]!r}; it can be {', '.join(options)}")
-        return {"chosen": {name: chosen[name] for name in self._menus}}
+        for (name, options), at in zip(self._menus.items(), chosen, strict=True):
+            if at not in range(len(options)):
+                raise ValueError(f"{name} has {len(options)} options, from 0 on, and no {at!r}")
+        return {"chosen": [*chosen]}
 
     def computed(self, inputs: Values) -> Values:
-        frames = self._frames(inputs["chosen"])
-        menus = [
-            {"label": name, "options": [*options], "at": options.index(inputs["chosen"][name])}
-            for name, options in self._menus.items()
-        ]
+        both = [*zip(self._menus.items(), inputs["chosen"], strict=True)]
+        frames = self._frames({name: options[at] for (name, options), at in both})
         return {
             "view": [0, 0, WIDE, self._high],
             "pace": min(PACE, LONGEST / max(len(frames) - 1, 1)),
-            "menus": menus,
+            "menus": [
+                {"label": name, "options": [*options], "at": at} for (name, options), at in both
+            ],
             "telling": self._telling % len(frames),
             "frames": [
                 {"told": told, "parts": [[*part] for part in parts]} for parts, told in frames
@@ -97,16 +104,19 @@ class Film(Figure):
         return str(self.state["frames"][self.state["telling"]]["told"])
 
     def controls(self) -> Values:
-        every = [
-            dict(zip(self._menus, each, strict=True)) for each in product(*self._menus.values())
-        ]
-        return {"chosen": every} if self._menus else {}
+        every = product(*(range(len(options)) for options in self._menus.values()))
+        return {"chosen": [*map(list, every)]} if self._menus else {}
 
     def fallback(self) -> str:
-        shown = self.state["frames"][self.state["telling"]]
-        drawn = "".join(Part(*part).markup() for part in shown["parts"])
-        said = repr(self)
-        picture = svg(said, self.state["view"], drawn, wide=round(SCALE * WIDE), size=SIZE)
-        title = f"<b>{html.escape(self.title)}</b>"
-        told = f"<p>{html.escape(shown['told'])}</p>"
-        return fallback.framed(f"{title}{picture}{told}", said, fallback.mark(said))
+        last, telling = len(self.state["frames"]) - 1, self.state["telling"]
+        shown = dict.fromkeys([telling, *(round(last * n / STILLS) for n in range(STILLS + 1))])
+        steps = [(f"{n + 1}", self._still(n)) for n in shown]
+        return fallback.stepped(repr(self), steps)
+
+    def _still(self, n: int) -> str:
+        """One frame and its sentence."""
+        frame = self.state["frames"][n]
+        drawn = "".join(Part(*part).markup() for part in frame["parts"])
+        wide = round(SCALE * WIDE)
+        picture = svg(frame["told"], self.state["view"], drawn, wide=wide, size=SIZE)
+        return f"{picture}<p>{html.escape(frame['told'])}</p>"

@@ -44,8 +44,8 @@ def _part(tag: str, key: str, text: str, sizes: Mapping[str, float], **words: st
     """A part, its numbers rounded to what can be seen; `stroke_width` is stroke-width."""
     numbers = {name: round(float(size), 2) for name, size in sizes.items()}
     named = {name: each.drawn if isinstance(each, Colour) else each for name, each in words.items()}
-    look = {name.replace("_", "-"): value for name, value in {**numbers, **named}.items()}
-    return Part(tag, key, look, text)
+    look: dict[str, float | str] = {**numbers, **named}
+    return Part(tag, key, {name.replace("_", "-"): to for name, to in look.items()}, text)
 
 
 def word(

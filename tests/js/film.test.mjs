@@ -1,0 +1,35 @@
+// The pure functions of films: node --test tests/js/
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { between, inOrder, lookOf } from "../../src/attnlab/figures/live/film.mjs";
+
+const part = (key, look, text = "") => ["text", key, look, text];
+
+test("numbers move, wherever they stand in an attribute, and names change half way", () => {
+  assert.equal(between(0, 10, 0.25), "2.5");
+  assert.equal(between("M0 0L10 -2", "M4 0L10 2", 0.5), "M2 0L10 0");
+  assert.equal(between("var(--attn-blue,#0072b2)", "var(--attn-orange,#c44e00)", 0.49), "var(--attn-blue,#0072b2)");
+  assert.equal(between("M0 0", "M0 0L1 1", 0.5), "M0 0L1 1", "a path of more points");
+});
+
+test("a new part stands behind what it follows in its own frame", () => {
+  const frames = [{ parts: [part("a", {}), part("c", {})] }, { parts: [part("a", {}), part("b", {}), part("c", {})] }];
+  assert.deepEqual(inOrder(frames), ["a", "b", "c"]);
+});
+
+test("what one frame has comes or goes, and what neither has is not there", () => {
+  const here = part("a", { x: 4, opacity: 0.8 }, "old");
+  assert.deepEqual(lookOf(here, undefined, 0.5), { look: { x: 4, opacity: 0.4 }, text: "old" });
+  assert.deepEqual(lookOf(undefined, here, 1), { look: { x: 4, opacity: 0.8 }, text: "old" });
+  assert.equal(lookOf(undefined, undefined, 0.5), null);
+});
+
+test("a word that becomes another fades out before it does", () => {
+  const [old, next] = [part("a", { opacity: 1 }, "old"), part("a", { opacity: 1 }, "new")];
+  assert.equal(lookOf(old, next, 0.25).text, "old");
+  assert.equal(lookOf(old, next, 0.25).look.opacity, 0.5);
+  assert.equal(lookOf(old, next, 0.75).text, "new");
+  assert.equal(lookOf(old, next, 0.5), null);
+});

@@ -1,0 +1,108 @@
+"""Each lesson opens with a picture that moves: short, whole on its sheet, and told in sentences."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from itertools import combinations
+
+import pytest
+
+from attnlab.figures.live.film import LONGEST, Film
+from attnlab.figures.live.parts import SMALL, WIDE
+from attnlab.lessons import name_of, slugs
+from tests.course import code_cells, grading, read, solution_path
+from tests.figure_sources import SOURCES
+from tests.test_figures import HOSTILE, made
+
+WORDS = 22  # of a sentence on a frame: two lines
+NARROW, HIGH = 0.48, 0.7  # of a letter, as shares of its size: no wider font is used
+every_opening = pytest.mark.parametrize(
+    "slug", [pytest.param(slug, marks=pytest.mark.lessons(slug)) for slug in slugs()]
+)
+Part = tuple[str, str, dict[str, float | str], str]
+Box = tuple[float, float, float, float]
+
+
+@cache
+def opening_of(slug: str) -> Film:
+    film: Film = import_module(f"attnlab.lessons.{name_of(slug)}.opening").opening()
+    return film
+
+
+def words_of(parts: list[Part]) -> dict[str, Box]:
+    """Where the words of a frame that are seen are: left, top, right and bottom."""
+    return {
+        key: _box(look, text)
+        for tag, key, look, text in parts
+        if tag == "text" and text and float(look["opacity"]) > 0.1
+    }
+
+
+def _box(look: dict[str, float | str], text: str) -> Box:
+    x, y, size = (float(look[name]) for name in ("x", "y", "font-size"))
+    wide = NARROW * size * len(text)
+    left = x - wide * {"start": 0, "middle": 0.5, "end": 1}[str(look["text-anchor"])]
+    return left, y - HIGH * size, left + wide, y
+
+
+@every_opening
+def test_a_lesson_begins_with_its_film(slug: str) -> None:
+    cells = [grading(cell).grade_id for cell in code_cells(read(solution_path(slug)))]
+    assert cells[:2] == ["setup", "opening"]
+
+
+@every_opening
+def test_a_film_is_short_and_told_in_short_sentences(slug: str) -> None:
+    state = opening_of(slug).state
+    assert state["pace"] * (len(state["frames"]) - 1) <= LONGEST
+    assert state["view"][3] <= 270
+    told = [frame["told"] for frame in state["frames"]]
+    assert [each for each in told if len(each.split()) > WORDS or not each.endswith(".")] == []
+
+
+@every_opening
+def test_its_words_can_be_read_lie_on_the_sheet_and_meet_no_other(slug: str) -> None:
+    state = opening_of(slug).state
+    wrong = []
+    for n, frame in enumerate(state["frames"]):
+        boxes = words_of(frame["parts"])
+        wrong += [(n, key, "small") for key in _small(frame["parts"])]
+        wrong += [(n, key, "out") for key in boxes if _is_out(boxes[key], state["view"][3])]
+        pairs = combinations(boxes, 2)
+        wrong += [(n, one, other) for one, other in pairs if _meet(boxes[one], boxes[other])]
+    assert wrong == []
+
+
+def _small(parts: list[Part]) -> list[str]:
+    return [
+        key for tag, key, look, _ in parts if tag == "text" and float(look["font-size"]) < SMALL
+    ]
+
+
+def _is_out(box: Box, high: float) -> bool:
+    left, top, right, low = box
+    return min(left, top) < 0 or right > WIDE or low > high
+
+
+def _meet(one: Box, other: Box) -> bool:
+    across = min(one[2], other[2]) - max(one[0], other[0])
+    down = min(one[3], other[3]) - max(one[1], other[1])
+    return across > 1 and down > 1
+
+
+@every_opening
+def test_each_part_has_a_key_of_its_own_and_one_tag(slug: str) -> None:
+    tags: dict[str, str] = {}
+    for frame in opening_of(slug).state["frames"]:
+        keys = [key for _, key, _, _ in frame["parts"]]
+        assert len(keys) == len(set(keys))
+        for tag, key, _, _ in frame["parts"]:
+            assert tags.setdefault(key, tag) == tag, key
+
+
+def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
+    source = SOURCES["Film"].replace("'dog'", repr(HOSTILE)).replace('"dog"', repr(HOSTILE))
+    still = made(source).fallback()
+    assert "&lt;script&gt;" in still
+    assert "<script" not in still
