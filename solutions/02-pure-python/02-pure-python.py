@@ -31,6 +31,12 @@ Matrix = list[list[float]]  # a list of rows, and each row a list of numbers
 begin("02-pure-python")
 
 # %% [markdown]
+# Follow the orange cells: they are *cat*'s question. *By hand* asks you for the same numbers.
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
 # ## Recall
 
 # %% nbgrader={"grade": false, "grade_id": "quiz-recall", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -215,10 +221,11 @@ figures.block()
 #
 # Every step has one row for each token, and only two bring rows together: Q Kᵀ *compares* them,
 # A V *mixes* them. *Cat* gives *sat* 0.87 of its attention, so its output lies close to *sat*'s value (3, 1).
+# A model brings Z back to width d ($W_o$, lesson 07) and *adds* it to X: each word stays, and what it heard comes on top.
 
 # %% [markdown]
-# Now touch the same steps. Choose *cat* at the left edge of a table: its row lights up, and below stands all
-# that becomes of its query. *Play* walks the steps, *n* goes on to the next, *p* goes back. Choose a cell, and you
+# Now touch the same steps. Choose *cat* at the left edge of a table: below stands its query against every key, and
+# all that becomes of it. *Play* walks the steps, *n* goes on to the next, *p* goes back. Choose a cell, and you
 # see the sum behind it. You may change the cells of X, $W_q$, $W_k$ and $W_v$: Enter, a number, Enter. A dot marks every
 # cell that your last edit changed.
 #
