@@ -952,6 +952,7 @@ def test_a_card_says_what_to_do_before_the_claims() -> None:
     html = as_html(ALL_SAID)
     assert in_order(html, [*ORDER[:11], "<details", "<summary", *ORDER[11:], "</details>"])
     assert "<details open" not in html
+    assert "<details open" in as_html(ALL_SAID, in_notebook=False)  # a page, which is a grade
 
 
 def test_outside_of_a_notebook_a_card_has_no_check_and_no_link() -> None:

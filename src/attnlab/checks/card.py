@@ -138,17 +138,19 @@ def as_html(verdict: Verdict, in_notebook: bool = True) -> str:
         f'<section aria-label="{label}" style="border-left:6px solid {accent};'
         'padding:4px 0 6px 12px;margin:4px 0;max-width:46em;line-height:1.5">'
         f'<p style="margin:0;font-weight:bold"><span aria-hidden="true">{mark}</span> {title}</p>'
-        f"{sections}{_folded(verdict)}</section>"
+        f"{sections}{_folded(verdict, in_notebook)}</section>"
     )
 
 
-def _folded(verdict: Verdict) -> str:
-    """The claims, which a click or the Enter key opens."""
+def _folded(verdict: Verdict, in_notebook: bool) -> str:
+    """The claims, which a click or the Enter key opens; a graded page has open what lost points."""
     if not verdict.lines:
         return ""
     rows = "".join(_html_line(line) for line in verdict.lines)
+    lost = any(line.earned < line.worth for line in verdict.lines)
+    shown = " open" if lost and not in_notebook else ""
     return (
-        '<details style="margin:6px 0 0"><summary style="cursor:pointer;width:fit-content">'
+        f'<details{shown} style="margin:6px 0 0"><summary style="cursor:pointer;width:fit-content">'
         f"{_count(verdict)}</summary>"
         f'<ul style="list-style:none;margin:4px 0 0;padding:0 0 0 1em">{rows}</ul></details>'
     )
