@@ -176,13 +176,15 @@ def first_sentence(text: str) -> tuple[str, str]:
 
 
 def _folded(verdict: Verdict, more: list[tuple[str, str]], in_notebook: bool) -> str:
-    """What a click or the Enter key opens."""
+    """What a click or the Enter key opens; a graded page has it open where points were lost."""
     shown = "".join(_paragraph(*each, in_notebook) for each in more)
     if not verdict.lines:
         return shown
     rows = "".join(_html_line(line) for line in verdict.lines)
+    lost = any(line.earned < line.worth for line in verdict.lines)
+    is_open = " open" if lost and not in_notebook else ""
     return (
-        '<details style="margin:8px 0 0"><summary style="cursor:pointer;width:fit-content">'
+        f'<details{is_open} style="margin:8px 0 0"><summary style="cursor:pointer;width:fit-content">'
         f"{_count(verdict)}</summary>"
         f'<ul style="list-style:none;margin:4px 0 0;padding:0 0 0 1em">{rows}</ul>{shown}</details>'
     )
