@@ -75,6 +75,7 @@ def home(
     xsrf: str = "",
     said: Sequence[str] = (),
     made: Sequence[str] = (),
+    keeping: Sequence[str] = (),
     asked: Sequence[str] = (),
     back: Collection[str] = (),
 ) -> str:
@@ -84,6 +85,7 @@ def home(
         xsrf: Jupyter's hidden field, for forms.
         said: sentences to show on top, of what was just done.
         made: links to what was just made.
+        keeping: sentences to show beside the form of the page to keep.
         asked: the sentence and the name that a page to keep was just asked for with.
         back: lessons of which the instructor's page came back.
     """
@@ -95,7 +97,7 @@ def home(
     parts = [
         f"{cover.top(found)}<main>",
         f'<div class="said" role="status">{done}</div>' if done else "",
-        _continue(going, found, links),
+        _continue(going, found, links, focus=not keeping),
         cover.recall([_question(each, links) for each in missed(log.records)[:RECALLED]]),
         _ways(found),
         "<h2>Lessons</h2>",
@@ -105,7 +107,7 @@ def home(
         *(_planned(each) for each in lessons.planned()),
         "</ol>",
         _mistakes(mistakes(found, log.records)),
-        cover.to_keep(f"{links.home}/keepsake", xsrf, links.kept(course), asked),
+        cover.to_keep(f"{links.home}/keepsake", xsrf, links.kept(course), keeping, asked),
         "</main><footer>",
         f'<p><a href="{escape(links.glossary)}">Glossary</a> · '
         f'<a href="{escape(links.lab)}">JupyterLab</a>{_checks(course, links)}</p>',
@@ -163,7 +165,7 @@ def _ways(found: Sequence[Standing]) -> str:
     )
 
 
-def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -> str:
+def _continue(going: Standing | None, found: Sequence[Standing], links: Links, focus: bool) -> str:
     if not found:
         return '<div class="go"><p>There are no lessons in <code>notebooks/</code>.</p></div>'
     if going is None:
@@ -176,7 +178,8 @@ def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -
     else:
         word, what = "Begin", f"{worded(about.heading)}, about {about.minutes} minutes"
     # The one that is shown takes the focus: Enter opens it.
-    link = links.to(about.slug, word, "button", ' autofocus accesskey="c"')
+    keys = ' autofocus accesskey="c"' if focus else ' accesskey="c"'
+    link = links.to(about.slug, word, "button", keys)
     return f'<div class="go"><p><strong>{title}</strong><br>{what}</p>{link}</div>'
 
 

@@ -61,7 +61,7 @@ def known(text: Sequence[str]) -> None:
             near = difflib.get_close_matches(str(word), words, n=3, cutoff=0)
             raise ValueError(
                 f"the small model does not know “{word}”. The nearest that it knows: "
-                f"{', '.join(near)}. small.words has all {len(words)}."
+                f"{', '.join(near)}."
             )
 
 
