@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from importlib.resources import files
 
 from attnlab import small
 from attnlab.home.arcs import arcs
 from attnlab.home.listening import MOST, SENTENCE
+from attnlab.home.own import kept
 from attnlab.home.sheet import ticked
 from attnlab.home.standing import Standing
-
-# As lesson 01 shows it; `make model` records it, so that no page has to load PyTorch.
-_RECORDED = ("attnlab.lessons.soft_lookup", "one_head.json")
 
 
 def top(found: Sequence[Standing]) -> str:
@@ -31,9 +27,7 @@ def top(found: Sequence[Standing]) -> str:
 @cache
 def picture() -> str:
     """The small model's attention on the sentence that the course begins with."""
-    package, name = _RECORDED
-    recording = json.loads((files(package) / name).read_text(encoding="utf-8"))
-    return arcs(small.SAMPLE, recording["shown"][0]["state"]["weights"])
+    return arcs(kept()["words"], kept()["weights"])
 
 
 def _so_far(found: Sequence[Standing]) -> str:

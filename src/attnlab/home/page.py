@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from attnlab import lessons
+from attnlab.checks.card import lesson_arcs
 from attnlab.home import cover
 from attnlab.home.report import told
 from attnlab.home.sheet import ticked, whole, worded
@@ -192,7 +193,6 @@ def _lesson(
     back: Collection[str],
 ) -> str:
     about = each.lesson
-    share = 100 * each.score / max(each.points, 1)
     title = worded(about.title)
     there = os.path.isfile(course.notebook(about.slug))
     rows = "".join(
@@ -206,16 +206,19 @@ def _lesson(
     made = [links.zip(about.slug)] if os.path.isfile(course.handed_in(about.slug)) else []
     made += [links.returned(about.slug)] if about.slug in back else []
     mine = links.to(about.slug, title) if there else f"{title} (no copy yet: start again)"
+    kind = "next" if going else "begun" if each.begun and not each.done else "plain"
+    said = each.said if each.begun else each.worth
+    passed = {one.name: one.passed for one in each.exercises}
+    drawn = lesson_arcs(passed) if going or each.begun else ""
     return (
-        f'<li class="lesson{" next" if going else ""}">'
+        f'<li class="lesson {kind}">'
         f'<div class="number" aria-hidden="true">{about.number:02}</div>'
         f'<div><h3>{mine}</h3><p class="quiet">{worded(about.builds)}</p>'
         f'<details><summary>Exercises<span class="unseen"> of lesson {about.number:02}</span>'
         f'</summary><ul class="exercises">{rows}</ul></details>'
         f"{_hand_in(each, links, xsrf, ' · '.join(made)) if there and each.begun else ''}</div>"
-        f'<div class="far"><div class="bar" aria-hidden="true">'
-        f'<span style="width:{share:.0f}%"></span></div>'
-        f'<p class="quiet">{"<span aria-hidden=true>✓ </span>" if each.done else ""}{each.said}'
+        f'<div class="far">{drawn}<p class="quiet">'
+        f"{'<span aria-hidden=true>✓ </span>' if each.done else ''}{said}"
         f"{quiz}<br>about {about.minutes} minutes</p></div></li>"
     )
 

@@ -89,6 +89,12 @@ class Standing:
         return f"{self.score:g} of {_points(self.points)}, {exercises}"
 
     @property
+    def worth(self) -> str:
+        """'6 points, 3 exercises', of one that was not begun."""
+        number = len(self.exercises)
+        return f"{_points(self.points)}, {number} exercise{'' if number == 1 else 's'}"
+
+    @property
     def lost(self) -> list[Exercise]:
         """What earned points once that do not count now."""
         return [one for one in (*self.exercises, *self.gone) if one.earlier and not one.score]
