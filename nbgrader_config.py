@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parent
 # nbgrader runs `alembic` to make a gradebook, and that is on PATH in an activated environment only.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
+# Plugins of this course are found here: the grader's, and rules of one's own.
+sys.path.append(str(ROOT))
+
 c = get_config()  # type: ignore[name-defined]
 
 c.CourseDirectory.course_id = "attnlab"
@@ -52,3 +55,5 @@ c.ClearMetadataPreprocessor.preserve_cell_metadata_mask = {
 c.Execute.timeout = 120
 # Feedback shows a figure's still picture: there is no kernel to touch it with.
 c.Execute.store_widget_state = False
+
+c.ExportApp.plugin_class = "autograder.gradebook.export.Rounded"

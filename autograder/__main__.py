@@ -135,6 +135,9 @@ def parser() -> argparse.ArgumentParser:
     forget.add_argument("student", metavar="STUDENT")
     forget.add_argument("--yes", action="store_true", help="do not ask first")
 
+    away = commands.add_parser("archive", help="put a class away, with all that graded it")
+    away.add_argument("name", metavar="NAME", help="such as 2026-spring")
+
     commands.add_parser("doctor", help="say how well this machine isolates, and what is missing")
     return whole
 
@@ -278,6 +281,13 @@ def _forget(asked: argparse.Namespace) -> int:
     return _say(forget(Course.here(), asked.student, partial(_agreed, asked)))
 
 
+def _archive(asked: argparse.Namespace) -> int:
+    from autograder.gradebook.course import Course
+    from autograder.term.archive import archive
+
+    return _say(archive(Course.here(), asked.name))
+
+
 def _doctor(asked: argparse.Namespace) -> int:
     from autograder import doctor
 
@@ -294,6 +304,7 @@ COMMANDS = {
     "rename": _rename,
     "history": _history,
     "forget": _forget,
+    "archive": _archive,
     "doctor": _doctor,
 }
 

@@ -33,7 +33,9 @@ from attnlab.checks.diagnose import _close, _lost, _mistaken, limits_of
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.pose import Posed, pose
 from attnlab.checks.recorded import CASE, DECLARED, leaves_of
+from attnlab.checks.small import small
 from attnlab.lessons import exercises_of, lesson, name_of, slugs
+from attnlab.small import SUBJECT
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "attnlab"
@@ -151,6 +153,7 @@ def recorded(exercise: Exercise) -> dict[str, Any]:
         "module": _module_of(exercise) if judged else "",
         "mistakes": [] if judged else [mistake.slug for mistake in bank(exercise)],
         "cases": [_case(exercise, each, judged) for each in posed],
+        "small": [_case(exercise, each, judged) for each in small(exercise)],
     }
 
 
@@ -278,7 +281,7 @@ def course() -> bytes:
 
 def _files() -> Iterator[tuple[str, Path]]:
     for path in SOURCE.rglob("*"):
-        if path.suffix in (".py", ".md") and _is_of_use(path):
+        if (path.suffix in (".py", ".md") and _is_of_use(path)) or path.name == SUBJECT:
             yield f"attnlab/{path.relative_to(SOURCE).as_posix()}", path
     for file in metadata.files("mistune") or ():
         if file.suffix == ".py" or file.name == "LICENSE":

@@ -12,6 +12,7 @@ from attnlab.calling.observe import lay, observe
 from attnlab.checks.exercise import SEEDS, Exercise, Slot
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import Expected, Posed, answer_of, pose
+from attnlab.checks.small import small
 from attnlab.checks.verdict import Verdict
 
 Play = Callable[[Posed], Expected]
@@ -19,7 +20,7 @@ Play = Callable[[Posed], Expected]
 
 def played(exercise: Exercise, play: Play, seeds: tuple[int, ...]) -> Verdict:
     """The verdict on a learner who gives these answers, in the types that are asked for."""
-    posed = {id(each.call.args): each for each in pose(exercise, seeds)}
+    posed = {id(each.call.args): each for each in (*pose(exercise, seeds), *small(exercise))}
 
     def perform(calls: Sequence[Call]) -> Iterator[Outcome]:
         for call in calls:

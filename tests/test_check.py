@@ -33,7 +33,7 @@ from attnlab.checks.card import Card, as_html, as_text
 from attnlab.checks.exercise import Case
 from attnlab.checks.judge import judge
 from attnlab.checks.pose import brief
-from attnlab.checks.verdict import Diagnosis, Line, Verdict
+from attnlab.checks.verdict import Diagnosis, Example, Line, Verdict
 from attnlab.lessons import exercises_of
 from attnlab.notebook import Check, check
 
@@ -910,11 +910,11 @@ def in_order(text: str, parts: list[str]) -> bool:
 @pytest.mark.parametrize(
     ("holding", "said"),
     [
-        ((True, True), "All 2 claims hold"),
-        ((True, False), "1 of 2 claims holds"),
-        ((False, False, None), "0 of 3 claims hold, 1 was not tried"),
-        ((True, None, False, None), "1 of 4 claims holds, 2 were not tried"),
-        ((None, None), "None of 2 claims was tried"),
+        ((True, True), "all 2 right"),
+        ((True, False), "1 of 2 right"),
+        ((False, False, None), "0 of 3 right, 1 not tried"),
+        ((True, None, False, None), "1 of 4 right, 2 not tried"),
+        ((None, None), "none of 2"),
     ],
 )
 def test_what_was_not_tried_is_not_counted_as_what_does_not_hold(
@@ -922,8 +922,8 @@ def test_what_was_not_tried_is_not_counted_as_what_does_not_hold(
 ) -> None:
     lines = tuple(Line("this claim", holds) for holds in holding)
     verdict = dataclasses.replace(ALL_SAID, lines=lines)
-    assert f"{said}:\n" in as_text(verdict)
-    assert f">{said}</summary>" in as_html(verdict)
+    assert f": {said}:\n" in as_text(verdict)
+    assert f": {said}</summary>" in as_html(verdict)
 
 
 ALL_SAID = Verdict(
@@ -940,18 +940,30 @@ ALL_SAID = Verdict(
     called="softmax",
     unsaved="the disk is full",
 )
-ORDER = [
-    *("not right yet", "Begin elsewhere", "one number differs", "scores = [1.0]", "0.25"),
-    *("**check.inputs", "a-cause", "It is so", "Do this", "A heading", "the disk is full"),
-    *("1 of 2 claims holds", "this claim (0 of 1.5)", "that claim (0.5 of 0.5)"),
-]
+SEEN = dataclasses.replace(ALL_SAID, example=Example("scores = [2]", "[0]", "[1]"))
+EVIDENCE = ["one number differs", "scores = [1.0]", "**check.inputs"]
+TRIED = ["1 of 2 right", "this claim (0 of 1.5)", "that claim (0.5 of 0.5)"]
+CAUSE, LAST = ["not right yet", "Begin elsewhere", "It is so"], ["a-cause", "A heading"]
+EXAMPLE = ["for", "scores = [2]", "it gives", "[0]", "should be", "[1]"]
+TODO = ["Do this", "0.25", "the disk is full"]
 
 
-def test_a_card_says_what_to_do_before_the_claims() -> None:
-    assert in_order(as_text(ALL_SAID), ORDER)
-    html = as_html(ALL_SAID)
-    assert in_order(html, [*ORDER[:11], "<details", "<summary", *ORDER[11:], "</details>"])
+@pytest.mark.parametrize(
+    ("verdict", "open_", "folded"),
+    [
+        (ALL_SAID, [*CAUSE, *EVIDENCE, *TODO], [*TRIED, *LAST]),
+        (SEEN, [*CAUSE, *EXAMPLE, *TODO], [*TRIED, *EVIDENCE, *LAST]),
+    ],
+    ids=["no example", "example"],
+)
+def test_a_card_leads_with_the_cause_and_folds_what_takes_longer(
+    verdict: Verdict, open_: list[str], folded: list[str]
+) -> None:
+    assert in_order(as_text(verdict), [*open_, *folded])
+    html = as_html(verdict)
+    assert in_order(html, [*open_, "<details", "<summary", *folded, "</details>"])
     assert "<details open" not in html
+    assert "<details open" in as_html(ALL_SAID, in_notebook=False)  # a page, which is a grade
 
 
 def test_outside_of_a_notebook_a_card_has_no_check_and_no_link() -> None:

@@ -130,10 +130,10 @@ def test_the_fallback_holds_every_number_and_every_sentence(figure: Heads) -> No
 
 def test_words_that_occur_twice_are_told_apart() -> None:
     figure = Heads([np.eye(3), np.eye(3)[::-1]], ["the", "cat", "the"])
-    named = ["the, 1st", "cat", "the, 3rd"]
+    named = ["the, 1st", "cat", "the, 2nd"]
     assert figure.state["named"] == {"queries": named, "keys": named}
     assert figure.state["queries"] == ["the", "cat", "the"]
-    facts = ("“the, 3rd”", "head 1", "“the, 3rd” (1.00)", "head 2", "“the, 1st”")
+    facts = ("“the, 2nd”", "head 1", "“the, 2nd” (1.00)", "head 2", "“the, 1st”")
     assert tells(figure.state["told"][2], *facts)
     assert tells(repr(figure), "least", "“the, 1st”", figure.state["told"][0])
     assert re.findall(r'type="radio"[^>]*> ([^<]+)<', figure.fallback()) == named

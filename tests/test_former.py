@@ -204,21 +204,33 @@ def test_own_cells_behind_every_cell_of_every_lesson_follow(every: int, tmp_path
     assert updated(course) == []
 
 
-def test_what_calls_a_moved_answer_goes_with_it_or_is_text_and_its_helpers_are_copied(
+def test_what_calls_a_moved_answer_goes_with_it_or_is_text_and_what_both_need_is_copied(
     tmp_path: Path,
 ) -> None:
     course = an_earlier_course(tmp_path)
     answer = "def linear_attention(q, k, v):\n    return helped(q, k, v)"
+    files = {"my data/π.csv": b"1,2", "other.csv": b"3", "mine.py": b"a = 1"}
+    for name, data in files.items():
+        path = course.work / "11-cost" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
     cells = cells_of(course.notebook("11-cost"))
     find(cells, "linear_attention")["source"] = answer
     save(course.notebook("11-cost"), cells)
-    helper, tried, later = "def helped(*given): ...", "linear_attention(1, 2, 3)", "helped()"
+    helper = "import mine\ndef helped(*given): ..."
+    tried, later = "linear_attention(1, 2, open('my data/π.csv'))", "helped()"
     beside(course, "11-cost", "merge_softmax-check", helper)
     beside(course, "11-cost", "linear_attention-check", tried)
     beside(course, "11-cost", "summary", f"{tried} # again", later)
     released_today(course)
     said = "\n".join(updated(course))
     assert tells(said, "12-shortcuts", "11-cost", "linear_attention", "1 cell of your own")
+    assert tells(said, "copies", "work/11-cost", "mine.py, π.csv")
+    stays, has = (
+        {name for name in files if (course.work / slug / name).exists()}
+        for slug in ("11-cost", "12-shortcuts")
+    )
+    assert (stays, has) == ({*files}, {"my data/π.csv", "mine.py"})
     assert behind(course, "12-shortcuts", "linear_attention-check", 1) == [tried]
     assert helper in map(source, cells_of(course.notebook("12-shortcuts")))
     assert behind(course, "11-cost", "merge_softmax-check", 1) == [helper]

@@ -740,7 +740,7 @@ def type_in(course: Path, commands: list[str], grader: str) -> None:
 def exported(course: Path) -> dict[str, list[str]]:
     """Each column of what nbgrader exports."""
     asked = [sys.executable, "-m", "nbgrader", "export", "--to=grades.csv"]
-    subprocess.run(asked, check=True, cwd=course)
+    subprocess.run(asked, check=True, cwd=course, env=environment())
     with open(course / "grades.csv", encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     return {column: [line[column] for line in lines] for column in lines[0]}

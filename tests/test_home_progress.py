@@ -275,10 +275,22 @@ def test_the_same_answer_checked_again_is_one_mistake(course: Course) -> None:
         (SLUG, "softmax", "READ", 0, 0, ""),
         wrong,
     )
-    [one] = mistakes(standings(course, records), records)
-    assert (one.slug, one.times) == ("unstable-softmax", 1)
+    found = {one.slug: one.times for one in mistakes(standings(course, records), records)}
+    assert found == {"unstable-softmax": 1, "raised": 1}
     records += told((SLUG, "softmax", "FAIL", 0, 2, ""), wrong)
     assert mistakes(standings(course, records), records)[0].times == 2
+
+
+def test_crashes_and_time_outs_are_met_too_whatever_was_kept_of_them(course: Course) -> None:
+    records = told(
+        (SLUG, "softmax", "ERROR", 0, 2, "raised"),
+        (SLUG, "softmax", "ERROR", 0, 2, ""),
+        (SLUG, "hard_lookup", "TIMEOUT", 0, 1, ""),
+        (SLUG, "soft_lookup", "OOM", 0, 3, ""),
+        (SLUG, "soft_lookup", "MISSING", 0, 3, ""),
+    )
+    found = {one.slug: one.times for one in mistakes(standings(course, records), records)}
+    assert found == {"raised": 1, "still-running": 1, "out-of-memory": 1}
 
 
 def test_what_comes_next_is_in_the_lesson_last_touched(course: Course) -> None:

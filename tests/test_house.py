@@ -16,7 +16,7 @@ from attnlab import figures, lessons
 from tests.course import ROOT
 
 HOME = ROOT / "src" / "attnlab"
-FLOW = ("pose", "compare", "diagnose", "judge")  # as a case passes them
+FLOW = ("pose", "compare", "diagnose", "example", "judge")  # as a case passes them
 
 
 def modules() -> dict[str, Path]:

@@ -148,10 +148,13 @@ def test_a_helper_that_is_not_written_stops_or_ends_its_process_is_exchanged_too
 
 def test_without_the_course_s_solution_or_time_nothing_is_judged_twice() -> None:
     slug, wrong = "01-soft-lookup", {"softmax": BROKEN.format("softmax")}
-    sleeps = {"soft_lookup-check": "import time\ntime.sleep(3)"}
-    for limits, solution in ((Limits(), ""), (Limits(submission_seconds=2.0), None)):
+    sleeps = {"soft_lookup-check": "import time\ntime.sleep(1)"}
+    for limits, solution, after in (
+        (Limits(), "", {}),
+        (Limits(submission_seconds=1.0), None, sleeps),
+    ):
         with grader_of(slug, limits, solution) as grader:
-            graded = grader.grade(notebook(wrong, sleeps), "s")
+            graded = grader.grade(notebook(wrong, after), "s")
         assert "With the course's" not in str(graded.result)
         assert points(graded)["soft_lookup"] == 0.0
 

@@ -124,7 +124,7 @@ record = {
 print(record["date of birth"])
 
 # %% [markdown]
-# Attention asks like that, with two differences. Its keys are lists of numbers, and it takes from all of the
+# Attention asks like that, with two differences. Its **keys** are lists of numbers, and it takes from all of the
 # fields at once, most from those whose keys fit best. That is a **soft lookup**. There are two reasons for the
 # softness, and you will run both. A question that no key was made for still gets an answer, a blend. And a
 # question that changes a little changes its answer a little, so that a model can feel its way to a better one.
@@ -611,8 +611,8 @@ print("salt, mud, warmth:", [round(number, 2) for number in answer])
 print("weights:          ", [round(weight, 4) for weight in weights])
 
 # %% [markdown]
-# 16.51 grams of salt a litre: your pencil's number. The answer is a weighted
-# average, so but for rounding it is never saltier than the saltiest page or fresher than the freshest.
+# 16.51 grams of salt a litre: your pencil's number. The answer is a **weighted
+# average**, so but for rounding it is never saltier than the saltiest page or fresher than the freshest.
 #
 # ### Temperature
 #

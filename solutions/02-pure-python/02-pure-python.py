@@ -231,7 +231,7 @@ figures.block()
 #
 # First go to step 6 and to the weight that *cat* gives to *sat*: find your 31.948 and 36.902 in its
 # sum. Then guess: you raise the third number of *sat* in X from 0 to 1. Which rows of the output
-# change? Do it, and look at step 7. Last, switch on the causal mask, which keeps every token from
+# change? Do it, and look at step 7. Last, switch on the causal mask (lesson 06), which keeps every token from
 # attending to later ones, and set that number back to 0. Which rows change now?
 
 # %% nbgrader={"grade": false, "grade_id": "touch-seven-steps", "locked": true, "schema_version": 3, "solution": false, "task": false}

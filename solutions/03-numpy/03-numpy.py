@@ -97,7 +97,7 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 #
 # Each axis has one letter, the same in prose, in code and in error messages. N counts queries and M
 # keys. In self-attention both are the tokens of one sentence, so N = M, but they are still two
-# different axes of the weights. `…` stands for any number of **leading axes**, or for none. In a batch of
+# different axes of the weights. `…` stands for any number of **leading axes**, or for none. In a **batch** of
 # sentences, for example, there is one, and each sentence is a problem of its own.
 #
 # | symbol | what it is | axes | size for *the clerk finds old maps* |
@@ -190,7 +190,7 @@ print("the same, and the axis is kept:", table.sum(axis=-1, keepdims=True).shape
 #
 # Write softmax for an array of any shape, along any axis. It has to be right for scores near ±10,000, too.
 # A score of −∞ gets a weight of exactly 0. You do not need to handle a row in which *every* score is −∞;
-# that case comes back with the mask.
+# that case comes back further down.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "softmax-hints", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -708,7 +708,7 @@ for name, matrix in {"mix": mix, "values": values, "product": big}.items():
 # The big matrix is a product of two **sparse** ones, in which most entries are 0. One of them multiplies each
 # token by $W_v$. The other mixes tokens, feature by feature.
 #
-# A fully connected layer (of a multi-layer perceptron, MLP) that reads the whole sentence has such a big
+# A fully connected layer (of a multi-layer perceptron, **MLP**) that reads the whole sentence has such a big
 # matrix too, but there every entry is a parameter, the same for every sentence. A network that computes the weights of
 # another one is called a **hypernetwork** (Ha et al. 2016). Attention is one in this sense, because queries and keys
 # compute the matrix. This is also why the whole map is not linear: the matrix depends on X.

@@ -251,7 +251,7 @@ for name, (queries, keys) in pairs.items():
 # nothing cancels.
 #
 # So the law describes attention *before* training, if entries of q and k start with a variance near 1.
-# PyTorch's `nn.Linear` makes smaller ones, of a variance of ⅓ where tokens have 1: without a scale, a typical
+# PyTorch's `nn.Linear` makes smaller ones, of a variance of ⅓ where tokens have 1: without a **scale**, a typical
 # reader's largest weight is then 0.50 at $d_k$ = 64, and above 0.9 at 1024.
 # Queries and keys may learn to agree, and then scores grow like $d_k$. For this reason Yang et al. (2022, definition 4.1
 # and its footnote) divide by $d_k$, in a scheme that adapts the rest of the model as well.

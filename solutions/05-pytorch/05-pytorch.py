@@ -104,7 +104,7 @@ print("slopes of scores", [round(slope, 4) + 0.0 for slope in scores.grad.tolist
 #
 # The letter b is new. It counts the sentences of a **batch**: problems of equal shape, stacked along a leading
 # axis. PyTorch writes arguments with small letters, and so does your code from here on. The … stands for any
-# leading axes; in the module it is b.
+# leading axes; in the layer that you write it is b.
 #
 # | symbol | what it is | axes | size in this lesson |
 # |---|---|---|---|
@@ -279,7 +279,7 @@ for name, mask in {
 #
 # If shapes cannot work, raise `ValueError` and name both. (PyTorch's own `RuntimeError` is accepted too.)
 #
-# Calls that do all of it at once are banned here and in the module: `F.scaled_dot_product_attention`,
+# Calls that do all of it at once are banned here and in the layer below: `F.scaled_dot_product_attention`,
 # `nn.MultiheadAttention` with its function and the layers built on it, `torch._scaled…` and all of
 # `torch.nn.attention`. An exercise that uses one of them scores 0. Everything else in PyTorch is yours to
 # use, `torch.softmax` included.

@@ -190,7 +190,7 @@ figures.causal_mask.losses(trained, best)
 
 # %% [markdown]
 # Without a mask both losses fall to 0: this model "predicts" even dice. On texts that a model has never seen, a loss that is
-# **too good to be true** is the symptom of a leak. With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.
+# **too good to be true** is the symptom of a leak. With the **causal mask** the loss on dice stays at 1.79, the best that an honest model can do.
 # On sheep it falls to 0.13: two of the eleven questions are free choices, at $\log 2$ each, and 2 $\log 2$ / 11 = 0.126. A
 # word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 $\log 2$ / 11 = 0.315.
 #

@@ -492,7 +492,7 @@ check(merge_heads)
 # %% [markdown]
 # ## Heads in a module
 #
-# Now put it together (Vaswani et al. 2017, section 3.2.2):
+# Now put it together: [**multi-head attention**](../glossary.md#multi-head-attention) (Vaswani et al. 2017, section 3.2.2).
 #
 # $$\text{out} = [\,\text{head}_1, \dots, \text{head}_H\,]\, W_o, \qquad
 # \text{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^{\top}}{\sqrt{d/H}}\right) V_h$$

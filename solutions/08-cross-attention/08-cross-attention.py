@@ -69,7 +69,7 @@ quiz("predict")
 # | **read** | 0 | 2 | 6 |
 # | **book** | 4 | 0 | 6 |
 #
-# **Scale** by $\sqrt{d_k}$ = 2. **Hide** the dummy with −∞. It is a *column*: nobody may read the context's padding. Take
+# **Scale** by $\sqrt{d_k}$ = 2. **Hide** the dummy with −∞. It is a *column*: nobody may read this padding. Take
 # the **softmax** of each row; you need e⁰ = 1, e¹ = 2.718 and e² = 7.389.
 #
 # | weights | Buch | gelesen | dummy |

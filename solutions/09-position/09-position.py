@@ -125,7 +125,7 @@ for asked, promised in ((3, 1), (5, 3), (3, 0)):
 # %% [markdown]
 # ## See it: two arrows
 #
-# These are rotary positions, the last way that you build. Pair 0 is the one from your table, with 30° a step. Pair 1
+# These are [**rotary positions**](../glossary.md#rotary-positions), the last way that you build. Pair 0 is the one from your table, with 30° a step. Pair 1
 # turns by 3° a step. A dotted line shows where an arrow pointed before you turned it. Move the
 # query (q, thick) or the key (k, thin) by slider or arrow keys; then move *both*. Which numbers stay the same?
 
@@ -280,7 +280,7 @@ for name, function in {
 #
 # The first Transformer stamps each slip with a clock of d/2 hands. From one position to the
 # next, hand i turns by its own angle, from 1 radian (57°) for the first hand to almost nothing for the
-# last. The stamp stores a hand as two numbers, sine and cosine of its angle:
+# last. The stamp stores a hand as two numbers, sine and cosine of its angle. Such a stamp is a [**positional encoding**](../glossary.md#positional-encoding):
 #
 # $$E_{p,\,2i} = \sin(p\,\omega_i), \qquad E_{p,\,2i+1} = \cos(p\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d}, \qquad i = 0 \dots d/2 - 1$$

@@ -626,8 +626,8 @@ quiz("check yourself")
 # - Milakov and Gimelshein 2018, [Online normalizer](https://arxiv.org/abs/1805.02867)
 # - Touvron et al. 2023a, [LLaMA](https://arxiv.org/abs/2302.13971)
 #
-# **To carry over.** The fused call is faster than your tiles of 64: about ten times with heads of 16, about three with heads of 128. What can a kernel do
-# that a loop in Python cannot?
+# **To carry over.** The fused call is faster than your tiles of 64: about ten times with heads of 16, about three with heads of 128. What can a
+# [**kernel**](../glossary.md#kernel) do that a loop in Python cannot?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab import summary

@@ -131,7 +131,7 @@ def attend(q, k, v, mask=None):
 # ## See it
 #
 # The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand. To the right are operations for each
-# byte, and upwards is the speed that a device can reach at best. On the left memory decides, and the line rises. On the
+# byte, and upwards is the speed that a device can reach at best. On the left memory's [**bandwidth**](../glossary.md#bandwidth) decides, and the line rises. On the
 # right arithmetic decides, and it is flat. At the bend both take equally long. The numbers for the two GPUs come from
 # their maker.
 #

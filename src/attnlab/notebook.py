@@ -16,7 +16,7 @@ from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import describe, observe
 from attnlab.calling.settings import usual_settings
-from attnlab.checks.card import Card
+from attnlab.checks.card import Card, first_sentence
 from attnlab.checks.exercise import SEEDS, Exercise, Slot
 from attnlab.checks.unparsed import unparsed
 from attnlab.checks.verdict import Diagnosis, Verdict, blaming, exchanged
@@ -37,6 +37,7 @@ UNSAVED = (
 GRADED_AGAIN = (
     "Where this is graded, it is judged again with the course's in its place: the better counts."
 )
+MENDED = 3  # mistakes that a card looks back on, the last ones
 SECONDS = 8.0  # for all calls of one check together
 
 
@@ -60,6 +61,7 @@ class Check:
             self._last = check_function(function, name=name, lesson=lesson)
         except Exception as error:  # a cell below an exercise never stops with an error of ours
             self._last = Card(_broken(error, str(name), str(lesson), 0.0))
+        self._last = Card(_with_the_way(self._last.verdict))
         if not _remember(self._last.verdict):
             self._last = Card(dataclasses.replace(self._last.verdict, unsaved=UNSAVED))
         return self._last
@@ -87,6 +89,23 @@ class Check:
 
 
 check = Check()
+
+
+def _with_the_way(verdict: Verdict) -> Verdict:
+    """Of a right answer, what was mended before it, and what else of the lesson is right."""
+    if verdict.status != "PASS" or verdict.lesson not in lessons.slugs():
+        return verdict
+    records = [each for each in progress.here().records if each.lesson == verdict.lesson]
+    mine = [each for each in records if not each.is_earlier]
+    right = {each.exercise for each in mine if each.status == "PASS"} | {verdict.name}
+    named = {
+        each.mistake: first_sentence(each.why)[0]
+        for each in mine
+        if each.exercise == verdict.name and each.why and each.mistake not in progress.NO_MISTAKE
+    }
+    passed = {name: name in right for name in lessons.exercises_of(verdict.lesson)}
+    mended = tuple(named.values())[-MENDED:]
+    return dataclasses.replace(verdict, mended=mended, passed=passed)
 
 
 def _remember(verdict: Verdict) -> bool:

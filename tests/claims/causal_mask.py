@@ -122,7 +122,7 @@ def plain_module(width: int) -> nn.MultiheadAttention:
     "If a model uses a leak, its loss can fall below what an honest model can reach.",
     "Without a mask both losses fall to 0",
     "On texts that a model has never seen, a loss that is **too good to be true** is the symptom of a leak.",
-    "With the causal mask the loss on dice stays at 1.79, the best that an honest model can do.",
+    "With the **causal mask** the loss on dice stays at 1.79, the best that an honest model can do.",
     "On sheep it falls to 0.13",
     "A word that reads *itself alone* has to guess between *runs* and *run* too: five guesses, and 5 log 2 / 11 = 0.315.",
     "Off by one is as bad as no mask at all, because the next word is the answer.",

@@ -135,7 +135,7 @@ def the_largest_weight_at_64(seed: int) -> None:
 
 
 @lesson.says(
-    "PyTorch's `nn.Linear` makes smaller ones, of a variance of ⅓ where tokens have 1: without a scale, a "
+    "PyTorch's `nn.Linear` makes smaller ones, of a variance of ⅓ where tokens have 1: without a **scale**, a "
     "typical reader's largest weight is then 0.50 at d_k = 64, and above 0.9 at 1024.",
 )
 def a_linear_layer_starts_smaller(seed: int) -> None:

@@ -207,7 +207,7 @@ def attention_reaches_every_word_at_once_and_does_not_see_the_distance(seed: int
     "A look is a lookup: the sum of all values, each times its key's weight.",
     "A dictionary's weights are 0 and 1.",
     "The answer is a weighted average of all values.",
-    "The answer is a weighted average, so but for rounding it is never saltier than the saltiest page or "
+    "The answer is a **weighted average**, so but for rounding it is never saltier than the saltiest page or "
     "fresher than the freshest.",
 )
 def pytorchs_attention_is_this_lookup_row_by_row_and_a_dictionary_the_hard_one(seed: int) -> None:

@@ -2,8 +2,9 @@
 
 `exercise` (what it says of itself), `draw`, `cases` and `large` (what follows from that), `pose`
 (each case as a call, with the right answer), then the learner's function is called, `compare` (what
-came back against what is right), `diagnose` (which mistake it is), `judge` (points, lines and a
-`verdict`), `card` (shown).
+came back against what is right), `diagnose` (which mistake it is), `example` (one of
+the `small` calls, which a wrong answer alone is asked, where that can be seen), `judge` (points,
+lines and a `verdict`), `card` (shown).
 
 Where nothing can be computed, in a browser, `recorded` has cases that were posed beforehand, and
 `arrays` gives `plain` ones for NumPy's.

@@ -1,8 +1,10 @@
 """A verdict, shown: a float that Jupyter draws as a card.
 
 The float is the score: `nbgrader` reads it from the cell's `text/plain` as partial credit. The card
-is its `text/html`; `print(card)` and a terminal show the same as text. In this order: the verdict,
-what differed, the likely cause, what to try, where to read, and folded, the claims.
+is its `text/html`; `print(card)` and a terminal show the same as text. In this order: the verdict;
+the cause in a sentence; one small call that shows it, or what differed where none was made; what to
+try; and folded, what differed, where to read, and each thing that the exercise asks for. Of a right
+answer: what was mended on the way, and an arc for each exercise of the lesson that is right.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ import html
 import re
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attnlab.calling.call import Call, repeat
 from attnlab.calling.observe import lay, rebuild
-from attnlab.checks.verdict import Line, Verdict
+from attnlab.checks.verdict import Example, Line, Verdict
 
 _HEADLINES = {
     "PASS": "right",
@@ -31,8 +33,10 @@ _HEADLINES = {
 }
 # Symbols carry the meaning; colour only repeats it. Both are legible on JupyterLab's light and dark
 # backgrounds, where text keeps the theme's own colour.
-_ACCENTS = {"PASS": "#2a7f9e", "MISSING": "#8a8a8a"}
-_WRONG = "#c8641b"
+BLUE, ORANGE, GREY = "#2a7f9e", "#c8641b", "#8a8a8a"
+_ACCENTS = {"PASS": BLUE, "MISSING": GREY}
+CAUSE, DIFFERED, EXAMPLE = "Likely cause", "What differed", "For example"
+_UNTRIED = ("MISSING", "UNKNOWN")
 _MARKS = {True: ("✓", "holds"), False: ("✗", "does not hold"), None: ("–", "not tried")}
 
 
@@ -98,13 +102,22 @@ def as_text(verdict: Verdict, in_notebook: bool = True) -> str:
     Args:
         in_notebook: whether there is a `check` to ask, and a heading to follow a link to.
     """
+    told, more = _sections(verdict, in_notebook)
     paragraphs = [headline(verdict)]
-    sections = _sections(verdict, in_notebook)
-    paragraphs += [_filled(f"{label}: {text}") for label, text in sections]
+    paragraphs += [_plain(*each) for each in told]
+    if verdict.passed:
+        paragraphs.append(f"{arcs_in_words(verdict.passed)}.")
     if verdict.lines:
         paragraphs.append(f"{_count(verdict)}:")
-    paragraphs += [_filled(f"  {_MARKS[line.holds][0]} {_claim(line)}") for line in verdict.lines]
+    paragraphs += [_filled(f"  {_MARKS[line.holds][0]} {_line(line)}") for line in verdict.lines]
+    paragraphs += [_plain(*each) for each in more]
     return "\n".join(paragraphs)
+
+
+def _plain(label: str, text: str) -> str:
+    if label == EXAMPLE:
+        return f"{label}:\n{textwrap.indent(text, '  ')}"
+    return _filled(f"{label}: {text}")
 
 
 def _filled(text: str) -> str:
@@ -125,70 +138,152 @@ def as_html(verdict: Verdict, in_notebook: bool = True) -> str:
     Args:
         in_notebook: see `as_text`.
     """
-    accent = _ACCENTS.get(verdict.status, _WRONG)
+    accent = _ACCENTS.get(verdict.status, ORANGE)
     mark = {"PASS": "✓", "MISSING": "○"}.get(verdict.status, "✗")
     title = html.escape(headline(verdict))
     label = html.escape(f"Check of {verdict.name}", quote=True)
-    sections = "".join(
-        f'<p style="margin:6px 0 0"><strong>{label_}.</strong> '
-        f"{_html_text(label_, text, in_notebook)}</p>"
-        for label_, text in _sections(verdict, in_notebook)
-    )
+    told, more = _sections(verdict, in_notebook)
+    lead = next((each for each in told if each[0] in (CAUSE, DIFFERED)), None)
+    shown = "".join(_paragraph(*each, in_notebook, each is lead) for each in told)
+    shown += lesson_arcs(verdict.passed, verdict.name)
     return (
         f'<section aria-label="{label}" style="border-left:6px solid {accent};'
         'padding:4px 0 6px 12px;margin:4px 0;max-width:46em;line-height:1.5">'
         f'<p style="margin:0;font-weight:bold"><span aria-hidden="true">{mark}</span> {title}</p>'
-        f"{sections}{_folded(verdict)}</section>"
+        f"{shown}{_folded(verdict, more, in_notebook)}</section>"
     )
 
 
-def _folded(verdict: Verdict) -> str:
-    """The claims, which a click or the Enter key opens."""
+def _paragraph(label: str, text: str, in_notebook: bool, leads: bool = False) -> str:
+    if leads:
+        first, rest = first_sentence(text)
+        large = "margin:6px 0 0;font-size:1.25em;line-height:1.35"
+        after = f'<p style="margin:2px 0 0">{_marked(rest)}</p>' if rest else ""
+        return f'<p style="{large}">{_marked(first)}</p>{after}'
+    if label == EXAMPLE:
+        return (
+            '<pre style="margin:8px 0 0;padding:6px 10px;white-space:pre-wrap;line-height:1.5;'
+            f'background:rgba(128,128,128,.12)">{html.escape(text)}</pre>'
+        )
+    shown = _html_text(label, text, in_notebook)
+    return f'<p style="margin:6px 0 0"><strong>{label}.</strong> {shown}</p>'
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """A text's first sentence, and the rest of it; none ends within `code`."""
+    plain = re.sub("`[^`]*`", lambda code: f"`{'x' * (len(code[0]) - 2)}`", text)
+    ends = re.search(r"[.?!] (?=\S)", plain)
+    return (text[: ends.end() - 1], text[ends.end() :]) if ends else (text, "")
+
+
+def _folded(verdict: Verdict, more: list[tuple[str, str]], in_notebook: bool) -> str:
+    """What a click or the Enter key opens; a graded page has it open where points were lost."""
+    shown = "".join(_paragraph(*each, in_notebook) for each in more)
     if not verdict.lines:
-        return ""
+        return shown
     rows = "".join(_html_line(line) for line in verdict.lines)
+    lost = any(line.earned < line.worth for line in verdict.lines)
+    is_open = " open" if lost and not in_notebook else ""
     return (
-        '<details style="margin:6px 0 0"><summary style="cursor:pointer;width:fit-content">'
+        f'<details{is_open} style="margin:8px 0 0"><summary style="cursor:pointer;width:fit-content">'
         f"{_count(verdict)}</summary>"
-        f'<ul style="list-style:none;margin:4px 0 0;padding:0 0 0 1em">{rows}</ul></details>'
+        f'<ul style="list-style:none;margin:4px 0 0;padding:0 0 0 1em">{rows}</ul>{shown}</details>'
     )
 
 
 def _count(verdict: Verdict) -> str:
-    """'3 of 5 claims hold, 1 was not tried'."""
+    """'What was tried: 3 of 5 right, 1 not tried'."""
     number, holding = len(verdict.lines), sum(line.holds is True for line in verdict.lines)
     untried = sum(line.holds is None for line in verdict.lines)
     if holding == number:
-        return f"All {number} claims hold"
+        return f"What was tried: all {number} right"
     if untried == number:
-        return f"None of {number} claims was tried"
-    found = f"{holding} of {number} claims {'holds' if holding == 1 else 'hold'}"
-    was = "was" if untried == 1 else "were"
-    return f"{found}, {untried} {was} not tried" if untried else found
+        return f"What was tried: none of {number}"
+    found = f"What was tried: {holding} of {number} right"
+    return f"{found}, {untried} not tried" if untried else found
 
 
-def _sections(verdict: Verdict, in_notebook: bool) -> list[tuple[str, str]]:
-    """Label and text of each paragraph below the headline."""
-    sections = [("First", verdict.first)] if verdict.first else []
-    if verdict.message:
-        label = "Next" if verdict.status in ("MISSING", "UNKNOWN") else "What differed"
-        sections.append((label, verdict.message))
-    if verdict.where:
-        sections.append(("With", verdict.where))
+def _sections(
+    verdict: Verdict, in_notebook: bool
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Label and text of each paragraph below the headline, and of those that are folded."""
+    cause, found = verdict.diagnosis, _found(verdict, in_notebook)
+    told = [("First", verdict.first)] if verdict.first else []
+    more: list[tuple[str, str]] = []
+    if verdict.status in _UNTRIED:
+        told += found
+        told += [(CAUSE, cause.reason)] if cause else []
+    elif found:
+        told.append((CAUSE, cause.reason) if cause else (DIFFERED, verdict.message))
+        told += [(EXAMPLE, _seen(verdict.example))] if verdict.example else []
+        (more if verdict.example else told).extend(found if cause else found[1:])
+    if cause:
+        told.append(("Try", cause.remedy))
+        more.append(("Its name", f"`{cause.slug}`"))
     if verdict.printed:
-        sections.append(("It printed", " ".join(verdict.printed.split())))
-    if verdict.call is not None and in_notebook:
-        sections.append(("See for yourself", _once_more(verdict, verdict.call)))
-    if verdict.diagnosis:
-        slug = verdict.diagnosis.slug
-        sections.append(("Likely cause", f"{slug}. {verdict.diagnosis.reason}"))
-        sections.append(("Try", verdict.diagnosis.remedy))
+        told.append(("It printed", " ".join(verdict.printed.split())))
+    if verdict.mended:
+        told.append(("Mended on the way", " ".join(f"“{each}”" for each in verdict.mended)))
     if verdict.read:
         where = verdict.read if in_notebook else f"in the lesson, the section {verdict.read}"
-        sections.append(("Read again", where))
+        more.append(("Read again", where))
     if verdict.unsaved:
-        sections.append(("Not saved", verdict.unsaved))
-    return sections
+        told.append(("Not saved", verdict.unsaved))
+    return told, more
+
+
+def _found(verdict: Verdict, in_notebook: bool) -> list[tuple[str, str]]:
+    """What differed, and in which call."""
+    if not verdict.message:
+        return []
+    found = [("Next" if verdict.status in _UNTRIED else DIFFERED, verdict.message)]
+    if verdict.where:
+        found.append(("With", verdict.where))
+    if verdict.call is not None and in_notebook:
+        found.append(("See for yourself", _once_more(verdict, verdict.call)))
+    return found
+
+
+def _seen(example: Example) -> str:
+    """Three lines, one below the other."""
+    return f"for        {example.given}\nit gives   {example.gave}\nshould be  {example.right}"
+
+
+def arcs_in_words(passed: Mapping[str, bool]) -> str:
+    """'2 of the 3 arcs of this lesson are drawn'."""
+    number, right = len(passed), sum(passed.values())
+    if right == number:
+        return f"All {number} arcs of this lesson are drawn"
+    return f"{right} of the {number} arcs of this lesson {'is' if right == 1 else 'are'} drawn"
+
+
+def lesson_arcs(passed: Mapping[str, bool], now: str = "") -> str:
+    """A lesson's arcs, one for each exercise, drawn where it is right; '' without exercises.
+
+    Args:
+        passed: by exercise, whether it is right.
+        now: the one that stands out.
+    """
+    if not passed:
+        return ""
+    step, number = 26, len(passed)
+    wide, floor = step * number + 16, 14 * number + 10
+    marks = []
+    for at, (name, right) in enumerate(passed.items()):
+        start, end = 8 + step * at, 8 + step * number
+        top = floor - (end - start) * 0.72
+        colour = ORANGE if name == now else BLUE if right else GREY
+        width = 3 if name == now else 2 if right else 1
+        dashes = "" if right else ' stroke-dasharray="2 4"'
+        marks.append(
+            f'<path d="M{start} {floor}C{start} {top:.0f} {end} {top:.0f} {end} {floor}" '
+            f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linecap="round"{dashes}/>'
+        )
+    return (
+        f'<svg role="img" aria-label="{arcs_in_words(passed)}" viewBox="0 0 {wide} {floor + 4}" '
+        f'width="{wide}" height="{floor + 4}" style="display:block;margin:6px 0 0">'
+        f"{''.join(marks)}</svg>"
+    )
 
 
 def _once_more(verdict: Verdict, call: Call) -> str:
@@ -210,7 +305,7 @@ def _once_more(verdict: Verdict, call: Call) -> str:
     return f"in a new cell, `check.again({function})`, which {', then '.join(steps)}"
 
 
-def _claim(line: Line) -> str:
+def _line(line: Line) -> str:
     if not line.worth:
         return line.claim
     waits = ", until the first line holds" if line.holds and not line.earned else ""
@@ -221,7 +316,7 @@ def _html_line(line: Line) -> str:
     mark, said = _MARKS[line.holds]
     return (
         f'<li style="margin:0"><span role="img" aria-label="{said}">{mark}</span> '
-        f"{_ticked(html.escape(_claim(line)))}</li>"
+        f"{_ticked(html.escape(_line(line)))}</li>"
     )
 
 
@@ -233,10 +328,11 @@ def _html_text(label: str, text: str, in_notebook: bool) -> str:
         return f'<a href="#{anchor}">{escaped}</a>'
     if label in ("With", "It printed"):
         return f"<code>{escaped}</code>"
-    if label == "Likely cause":
-        slug, _, reason = escaped.partition(". ")
-        return f"<strong><code>{slug}</code></strong>. {_stressed(_ticked(reason))}"
-    return _stressed(_ticked(escaped)) if label == "Try" else _ticked(escaped)
+    return _marked(text) if label == "Try" else _ticked(escaped)
+
+
+def _marked(text: str) -> str:
+    return _stressed(_ticked(html.escape(text)))
 
 
 def _ticked(escaped: str) -> str:

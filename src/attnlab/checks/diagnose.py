@@ -279,6 +279,17 @@ def _is_accident(outcome: Outcome) -> bool:
     return raised is not None and raised.name not in ARITHMETIC and not is_meant(raised)
 
 
+def is_of_bank(exercise: Exercise, slug: str) -> bool:
+    """Whether a name is that of a mistake with a formula."""
+    return any(mistake.slug == slug for mistake in _bank(exercise))
+
+
+def equals_mistake(exercise: Exercise, item: Tried, slug: str) -> bool:
+    """Whether what came back is what a mistake of this name makes of the case."""
+    alike = (mistake for mistake in _bank(exercise) if mistake.slug == slug)
+    return any(equals(item, _parts(item), _mistaken(each, item.posed)[0]) for each in alike)
+
+
 def _mistaken(mistake: Mistake, posed: Posed) -> tuple[Expected, bool]:
     """What a mistake makes of a case, and whether a check would let that pass."""
     if mistake.answer not in posed.mistaken:

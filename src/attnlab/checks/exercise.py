@@ -182,10 +182,12 @@ class Recorded:
     Attributes:
         posed: an exercise's cases, each a `Posed`, by claim.
         mistakes: those that can be named; their answers stand in the cases.
+        small: calls that can be checked by eye, see `small`.
     """
 
     posed: tuple[Any, ...]
     mistakes: tuple[Mistake, ...]
+    small: tuple[Any, ...] = ()
 
 
 def _none(rng: np.random.Generator) -> Iterable[Case]:

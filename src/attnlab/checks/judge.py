@@ -19,6 +19,7 @@ from attnlab.checks.arrays import np
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
 from attnlab.checks.diagnose import diagnose
+from attnlab.checks.example import example
 from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Case, Exercise
 from attnlab.checks.pose import Posed, brief, pose
 from attnlab.checks.verdict import Diagnosis, Line, Verdict
@@ -81,7 +82,7 @@ def judge(
         return Verdict(
             exercise.name, exercise.lesson, "MISSING", 0.0, exercise.points, message=message
         )
-    return _verdict(exercise, trial.tried, hidden)
+    return _verdict(exercise, trial.tried, None if hidden else partial(_once, perform))
 
 
 def in_turn(cases: Sequence[Posed], seed: int) -> tuple[list[int], list[int]]:
@@ -249,7 +250,15 @@ def _not_written(name: str, first: Tried) -> str:
     )
 
 
-def _verdict(exercise: Exercise, tried: list[Tried], hidden: bool) -> Verdict:
+def _verdict(
+    exercise: Exercise, tried: list[Tried], ask: Callable[[Call], Outcome] | None
+) -> Verdict:
+    """The verdict on what was tried.
+
+    Args:
+        ask: makes one more call of the function; None where the cases stay hidden.
+    """
+    hidden = ask is None
     lines = _lines(exercise, tried)
     score = sum(line.earned for line in lines)
     failed = _first_failure(exercise, tried, lines)
@@ -258,7 +267,9 @@ def _verdict(exercise: Exercise, tried: list[Tried], hidden: bool) -> Verdict:
     shown, difference = failed
     # What goes by a procedure is no call that a learner could make.
     untold = hidden or shown.posed.case.procedure is not None
-    diagnosis = _told(diagnose(exercise, tried, shown, difference), exercise.stage)
+    diagnosis = diagnose(exercise, tried, shown, difference)
+    seen = ask and example(exercise, ask, tried, shown, difference, diagnosis)
+    diagnosis = _told(diagnosis, exercise.stage)
     message = (hidden and difference.untold) or difference.text
     if _is_anothers(exercise.name, shown) and (raised := shown.outcome.raised):
         if raised.message in ("", STUB):
@@ -275,6 +286,7 @@ def _verdict(exercise: Exercise, tried: list[Tried], hidden: bool) -> Verdict:
         inputs={} if untold else shown.posed.inputs,
         call=None if untold else shown.posed.call,
         diagnosis=diagnosis,
+        example=seen or None,
         read=exercise.read,
         printed=shown.outcome.printed,
     )

@@ -105,7 +105,7 @@ def pose(exercise: Exercise, seeds: tuple[int, ...]) -> tuple[Posed, ...]:
             raise BrokenCheck(f"the cases of {exercise.name} were not loaded")
         return exercise.recorded.posed
     order = [claim.name for claim in exercise.claims]
-    posed = [_pose(exercise, seed, case) for seed, case in generate(exercise, seeds)]
+    posed = [pose_one(exercise, seed, case) for seed, case in generate(exercise, seeds)]
     posed.sort(key=lambda each: (order.index(each.case.claim), each.numbers))
     for turn, place in enumerate(_shuffled(posed)):
         posed[place] = replace(posed[place], turn=turn)
@@ -138,7 +138,12 @@ def _shuffled(posed: Sequence[Posed]) -> list[int]:
     return [int(place) for place in rng.permutation(len(posed))]
 
 
-def _pose(exercise: Exercise, seed: int, case: Case) -> Posed:
+def pose_one(exercise: Exercise, seed: int, case: Case) -> Posed:
+    """A case as a call, with its right answer.
+
+    Raises:
+        BrokenCheck: the oracle has none.
+    """
     right = (
         Expected(raises=case.raises) if case.raises else answer_of(exercise.oracle_of(case), case)
     )

@@ -47,11 +47,14 @@ def with_cases(exercise: Exercise, told: Mapping[str, Any]) -> Exercise:
             each for each in vars(module).values() if getattr(each, "name", "") == told["name"]
         )
         mistakes = tuple(Mistake(slug, formula) for slug, formula in own.mistakes.items())
-    posed = tuple(
-        _posed(exercise, case, mistakes, module.WAYS[case["claim"]] if module else None)
-        for case in told["cases"]
+    posed, small = (
+        tuple(
+            _posed(exercise, case, mistakes, module.WAYS[case["claim"]] if module else None)
+            for case in told[cases]
+        )
+        for cases in ("cases", "small")
     )
-    return replace(exercise, recorded=Recorded(posed, mistakes))
+    return replace(exercise, recorded=Recorded(posed, mistakes, small))
 
 
 def _not_here(slug: str, *_: Any, **__: Any) -> Any:

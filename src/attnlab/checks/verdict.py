@@ -30,6 +30,15 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """One small call that was made, what came back, and what is right, as they are written."""
+
+    given: str
+    gave: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a check found.
 
@@ -45,9 +54,12 @@ class Verdict:
         inputs: the inputs of that call, by parameter name; none where they stay hidden.
         call: that call, for a learner to make again; None where it is hidden or no single call.
         diagnosis: its likely cause, if one is certain.
+        example: a small call that shows the same, if one was made that does.
         read: heading of the section to read again.
         printed: the first of what the function printed.
         called: what the learner's function is called, if not by the exercise's name.
+        mended: of a pass, what earlier checks of the exercise have named.
+        passed: of each exercise of the lesson, whether it is right; none where nobody keeps that.
         unsaved: that this could not be kept among the learner's progress; '' if it was.
     """
 
@@ -63,9 +75,12 @@ class Verdict:
     inputs: Mapping[str, Value] = field(default_factory=dict)
     call: Call | None = None
     diagnosis: Diagnosis | None = None
+    example: Example | None = None
     read: str = ""
     printed: str = ""
     called: str = ""
+    mended: tuple[str, ...] = ()
+    passed: Mapping[str, bool] = field(default_factory=dict)
     unsaved: str = ""
 
 

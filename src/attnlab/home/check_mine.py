@@ -34,9 +34,11 @@ NO_GRADE = "This is no grade: it says what the course's own checks find in work/
 WARNING = "This runs the code in work/ on this machine, with your rights."
 # What a card is made of, see `attnlab.checks.card`.
 _TAGS = {"section", "p", "strong", "em", "code", "span", "details", "summary", "ul", "li", "a"}
+_TAGS |= {"pre"}
 _ATTRIBUTES = {"*": ["style", "aria-label", "aria-hidden", "role"]}
+_PICTURE = re.compile(r"<svg .*?</svg>", re.DOTALL)
 _STYLES = {"border-left", "padding", "margin", "max-width", "line-height", "font-weight", "cursor"}
-_STYLES |= {"width", "list-style"}
+_STYLES |= {"width", "list-style", "font-size", "white-space"}
 _CARD_CHARACTERS = 50_000
 _OUTPUTS, _OUTPUT_CHARACTERS = 20, 1_000_000  # of a cell, and of one of them
 _ERROR_CHARACTERS = 2000
@@ -155,13 +157,14 @@ def _card(name: str, outputs: Sequence[dict[str, Any]], answer: str) -> tuple[st
 
 
 def _safe(card: str) -> str:
-    """HTML in which all but what cards are made of is text."""
+    """HTML in which all but what cards are made of is text; pictures are left out."""
     import bleach  # nbconvert's, as is mistune, and so with every Jupyter
     from bleach.css_sanitizer import CSSSanitizer
 
     if len(card) > _CARD_CHARACTERS:
         return "<p>What this check shows is too long for a card.</p>"
-    return bleach.clean(card, _TAGS, _ATTRIBUTES, css_sanitizer=CSSSanitizer(_STYLES))
+    plain = _PICTURE.sub("", card)
+    return bleach.clean(plain, _TAGS, _ATTRIBUTES, css_sanitizer=CSSSanitizer(_STYLES))
 
 
 def run_in_kernel(folder: Path, data: bytes, tick: Callable[[], None]) -> list[dict[str, Any]]:

@@ -115,7 +115,8 @@ def update(course: Course) -> Iterator[str]:
             wrote = yield from _one(course, place)
             changed = changed or wrote
     if changed and (others := [printable(place.as_posix()) for place in _elsewhere(course)]):
-        yield f"Left as they are, since they have other names or places: {', '.join(others)}."
+        told = ", ".join(few(others))
+        yield f"Left as they are, since they have other names or places: {told}."
     if last != now and is_known(now):
         course.write(course.made_by, f"{now}\n".encode())
 
@@ -204,9 +205,30 @@ def _answers_from(course: Course, former: str, slug: str) -> Iterator[str]:
         names.append(f"{number} {'cell' if number == 1 else 'cells'} of your own")
     said = f"what you wrote there is moved to it ({', '.join(names)})"
     yield f"{slug} was a part of {former}: {said}."
-    merged = upgraded(with_helpers(goes, cells, fresh), old or fresh, fresh, ran=cells)
+    goes = with_helpers(goes, cells, fresh)
+    files = _named_in([cell for cell in goes if squeezed(cell) not in texts], course, former, slug)
+    if files:
+        copied = printable(", ".join(few([new.name for new in files])))
+        yield f"{slug} has copies of what these cells open in work/{former}: {copied}."
+    for path, data in files.items():
+        course.write(path, data)
+    merged = upgraded(goes, old or fresh, fresh, ran=cells)
     course.write(course.notebook(slug), document(merged, new, was))
     course.write(course.copied / lesson_path(slug), new)
+
+
+def _named_in(cells: list[Cell], course: Course, former: str, slug: str) -> dict[Path, bytes]:
+    """Files beside a lesson that cells have the name of, and where these cells look for them."""
+    code = "\n".join(cell.source for cell in cells if cell.kind == "code")
+    folder, found = course.work / former, {}
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder)
+        name = place.with_suffix("") if place.suffix == ".py" else place
+        there = course.notebook(slug).parent / place
+        if name.as_posix() in code and not course.in_the_way(there):
+            with suppress(Unreadable):
+                found[there] = course.read(path)
+    return found
 
 
 def _that_stay(

@@ -27,7 +27,7 @@ from attnlab.ipynb.read import Unreadable
 from attnlab.ipynb.words import CONTROLS, POLICY, few, short
 from attnlab.lessons.gpu_sdpa import kept
 from attnlab.work.places import Course, Refused
-from attnlab.work.progress import read
+from attnlab.work.progress import NO_MISTAKE, read
 
 TITLE = "My attention"
 MOST, WHY = 6, 200  # mistakes, and characters on why one is wrong, so that it stays one page
@@ -61,7 +61,8 @@ def keep(
         heard = hear(course, words, run)
     except Stopped as why:
         raise Refused(str(why)) from None
-    mended = [one for one in mistakes(found, log.records) if one.mended]
+    met = mistakes(found, log.records)
+    mended = [one for one in met if one.mended and one.slug not in NO_MISTAKE]
     done = [each for each in found if each.done]
     drawn = arcs(heard.words, heard.weights)
     parts = [

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import html
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnlab import lesson as begun
 from attnlab import lessons
-from attnlab.home.standing import Standing, next_up, standing, standings
+from attnlab.checks.card import first_sentence, lesson_arcs
+from attnlab.home.own import OWN, drawn
+from attnlab.home.sheet import ticked
+from attnlab.home.standing import Mistake, Standing, mistakes, next_up, standing, standings
+from attnlab.ipynb.words import few
 from attnlab.said import speaks
 from attnlab.work import progress
 from attnlab.work.progress import Record
 
 # The course home's address on the server that started this kernel; set by attnlab.home.server.
 HOME_ADDRESS = "ATTNLAB_HOME"
+MENDED = 5  # mistakes that are looked back on
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +31,16 @@ class Summary:
     Attributes:
         next: the lesson to go on with, as on the course home, None if there is none.
         home: address of the course home, '' where there is none.
+        mended: mistakes that checks have named here, and that are mended.
+        drawn: what the learner's own function makes of the course's first words, as arcs; ''
+            where the lesson has none that gives weights, or it gives others.
     """
 
     lesson: Standing
     next: Standing | None
     home: str
+    mended: tuple[Mistake, ...] = ()
+    drawn: str = ""
 
     @property
     def _way(self) -> str:
@@ -45,9 +56,21 @@ class Summary:
         each = self.lesson
         lines = [f"Lesson {each.lesson.number:02}, {each.lesson.title}: {each.said}"]
         lines += [f"  {_mark(one.passed)} {one.name}: {one.said}" for one in each.exercises]
+        lines += [f"  mended: {each}" for each in self._mended]
+        if self.drawn:
+            lines.append(f"  {self._own} draws what the small model's own attention draws")
         if self._way:
             lines.append(self._way)
         return "\n".join(lines)
+
+    @property
+    def _own(self) -> str:
+        return f"your own `{OWN[self.lesson.lesson.slug]}`"
+
+    @property
+    def _mended(self) -> list[str]:
+        """Of each mended mistake why it was wrong, as its card began."""
+        return few([first_sentence(one.why)[0] or one.slug for one in self.mended], MENDED)
 
     def _repr_html_(self) -> str:
         each = self.lesson
@@ -59,6 +82,21 @@ class Summary:
             f"({one.score:g} of {one.points:g})</li>"
             for one in each.exercises
         )
+        passed = {one.name: one.passed for one in each.exercises}
+        picture = ""
+        if self.drawn:
+            fitting = self.drawn.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+            picture = (
+                f'<figure style="margin:8px 0 0">{fitting}<figcaption>'
+                f"Drawn by {ticked(self._own)}, from what a small language "
+                "model gives to one of its heads.</figcaption></figure>"
+            )
+        mended = "".join(f'<li style="margin:0">{ticked(one)}</li>' for one in self._mended)
+        if mended:
+            mended = (
+                '<p style="margin:6px 0 0"><strong>Mended on the way</strong></p>'
+                f'<ul style="margin:2px 0 4px">{mended}</ul>'
+            )
         links = []
         if self.next:
             slug, way = self.next.lesson.slug, html.escape(self._way)
@@ -72,7 +110,9 @@ class Summary:
             f'style="border-left:6px solid {accent};padding:4px 0 6px 12px;margin:4px 0;'
             'max-width:46em;line-height:1.5">'
             f'<p style="margin:0;font-weight:bold">{html.escape(title)}</p>'
-            f'<ul style="list-style:none;margin:4px 0;padding:0">{rows}</ul>{on}</section>'
+            f"{lesson_arcs(passed)}"
+            f'<ul style="list-style:none;margin:4px 0;padding:0">{rows}</ul>'
+            f"{picture}{mended}{on}</section>"
         )
 
 
@@ -91,7 +131,10 @@ def summary(lesson: str = "") -> Summary | str:
     declared = {name: one.points for name, one in lessons.exercises_of(slug).items()}
     records = progress.here().records
     mine = standing(slug, declared, records)
-    return Summary(mine, _next(mine, records), os.environ.get(HOME_ADDRESS, ""))
+    met = [one for one in mistakes([mine], records) if one.slug not in progress.NO_MISTAKE]
+    mended = tuple(one for one in met if one.mended)
+    own = drawn(slug, vars(sys.modules["__main__"]))
+    return Summary(mine, _next(mine, records), os.environ.get(HOME_ADDRESS, ""), mended, own)
 
 
 def _next(mine: Standing, records: Sequence[Record]) -> Standing | None:

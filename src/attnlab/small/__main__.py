@@ -54,13 +54,18 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def record() -> None:
-    """Write what lesson 01 shows of the shipped model: its heads on one sentence."""
+    """Write what lessons show of the shipped model, with no model loaded: one sentence."""
     weights = small.weights(small.SAMPLE)
     layer, head = small.head("subject")
     n, first = len(small.SAMPLE), layer * len(weights[0]) + head
     later = np.triu(np.ones((n, n), dtype=bool), 1)  # True = blocked
     figure = WhoListens(weights, small.SAMPLE, blocked=later, shown=first)
     _write(ONE_HEAD, json.dumps(recorded(figure), ensure_ascii=False))
+    made = dict(zip("qkv", small.given(small.SAMPLE, layer, head), strict=True))
+    made["weights"] = torch.from_numpy(weights[layer][head])
+    rounded = {name: part.double().numpy().round(4).tolist() for name, part in made.items()}
+    text = json.dumps({"words": small.SAMPLE, **rounded}, ensure_ascii=False)
+    _write(small.HERE / small.SUBJECT, text)
 
 
 def _write(path: Path, text: str) -> None:

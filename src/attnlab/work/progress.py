@@ -28,6 +28,7 @@ from attnlab.ipynb.words import printable
 
 VERSION = 1
 BEGUN, READ, CHOSE = "BEGUN", "READ", "CHOSE"
+NO_MISTAKE = ("", "raised")  # that it stopped with an error: of which kind, the card said
 
 _unwritten: list[Record] = []
 _begun: set[str] = set()

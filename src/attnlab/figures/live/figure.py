@@ -295,16 +295,17 @@ def names(name: str, words: Iterable[Any], most: int = MOST) -> list[str]:
 
 
 def told_apart(labels: Sequence[str]) -> list[str]:
-    """Labels for names and sentences: one that occurs more than once gets its position.
+    """Labels for names and sentences: the second of its kind is called that, “the, 2nd”.
 
     Args:
         labels: of rows or columns, in their order.
     """
-    counts = Counter(labels)
-    return [
-        f"{label}, {ordinal(at)}" if counts[label] > 1 else label
-        for at, label in enumerate(labels, start=1)
-    ]
+    counts, met = Counter(labels), Counter[str]()
+    named = []
+    for label in labels:
+        met[label] += 1
+        named.append(f"{label}, {ordinal(met[label])}" if counts[label] > 1 else label)
+    return named
 
 
 def ordinal(number: int) -> str:
