@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from attnlab.figures.live.film import LONGEST, Film
@@ -106,3 +107,44 @@ def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
     still = made(source).fallback()
     assert "&lt;script&gt;" in still
     assert "<script" not in still
+
+
+def shown(slug: str) -> list[dict[str, dict[str, float | str]]]:
+    """For each frame, the look of each part by its key."""
+    return [
+        {key: look for _, key, look, _ in frame["parts"]}
+        for frame in opening_of(slug).state["frames"]
+    ]
+
+
+@pytest.mark.lessons("02-pure-python")
+def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
+    q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), [1, 0, 3]
+    powers = np.exp(keys @ q / 3**0.5)
+    last = shown("02-pure-python")[-1]
+    drawn = sum(float(last[f"bar {m} 0"]["width"]) for m in range(3))
+    assert drawn == pytest.approx(40 * (powers @ values) / powers.sum(), abs=0.02)
+    assert opening_of("02-pure-python").state["frames"][3]["told"].endswith("= 6.")
+
+
+@pytest.mark.lessons("03-numpy")
+def test_an_axis_that_was_added_up_is_crossed_out_and_none_of_it_is_left() -> None:
+    frames = shown("03-numpy")
+    gone = [at for at, parts in enumerate(frames) if parts.get("Q axis k", {}).get("opacity") == 0]
+    assert len(gone) == 1
+    for parts in frames[gone[0] : -1]:
+        assert {"Q 0 crossed", "Q 1 crossed"} <= parts.keys()
+        assert not any(key.endswith("axis k") and float(parts[key]["opacity"]) for key in parts)
+    assert {"Z axis n", "Z axis v"} <= frames[-1].keys()
+
+
+@pytest.mark.lessons("04-scaling")
+def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
+    from attnlab.lessons.scaling.opening import WIDTHS, weights
+
+    many = np.random.default_rng(0).standard_normal((7, 300, max(WIDTHS)))
+    scores = np.cumsum(many[0] * many[1:], axis=-1)[..., np.array(WIDTHS) - 1]
+    for found, roots in zip(weights(), (1, np.sqrt(WIDTHS)), strict=True):
+        powers = np.exp(scores / roots - (scores / roots).max(axis=0))
+        largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
+        np.testing.assert_allclose(found.max(axis=-1), largest, atol=0.3)

@@ -134,6 +134,7 @@ def arc(
     colour: str | Colour = BLUE,
     opacity: float = 1,
     wide: float = WIDE,
+    below: bool = False,
 ) -> Part:
     """An arc over a line of words, from one that listens to one that it listens to.
 
@@ -146,12 +147,15 @@ def arc(
         colour: of the line.
         opacity: of an arc of weight 1; a lighter one is paler.
         wide: how far the words reach, which decides how high it is.
+        below: it hangs under the words instead.
     """
+    up = 1 if below else -1
     if start == end:
-        d = f"M{start - 5:.1f} {floor:.1f}C{start - 18:.1f} {floor - 26:.1f}"
-        d += f" {start + 18:.1f} {floor - 26:.1f} {start + 5:.1f} {floor:.1f}"
+        top = floor + 26 * up
+        d = f"M{start - 5:.1f} {floor:.1f}C{start - 18:.1f} {top:.1f}"
+        d += f" {start + 18:.1f} {top:.1f} {start + 5:.1f} {floor:.1f}"
     else:
-        top = floor - rise(abs(start - end), wide)
+        top = floor + rise(abs(start - end), wide) * up
         d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f}"
         d += f" {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
     return _stroke(key, d, colour, 1 + 7 * weight, opacity * (0.25 + 0.75 * weight))
