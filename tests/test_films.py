@@ -49,8 +49,8 @@ def _box(look: dict[str, float | str], text: str) -> Box:
 
 @every_opening
 def test_a_lesson_begins_with_its_film(slug: str) -> None:
-    cells = [grading(cell).grade_id for cell in code_cells(read(solution_path(slug)))]
-    assert cells[:2] == ["setup", "opening"]
+    cells = code_cells(read(solution_path(slug)))[:2]
+    assert [grading(cell).grade_id for cell in cells] == ["setup", "opening"]
 
 
 @every_opening
@@ -100,6 +100,33 @@ def test_each_part_has_a_key_of_its_own_and_one_tag(slug: str) -> None:
         assert len(keys) == len(set(keys))
         for tag, key, _, _ in frame["parts"]:
             assert tags.setdefault(key, tag) == tag, key
+
+
+@pytest.mark.lessons("06-causal-mask")
+def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() -> None:
+    import torch
+
+    from attnlab import small
+    from attnlab.lessons.causal_mask.opening import ASKS, SEED, VERB, WRITTEN
+
+    rng, text = torch.Generator().manual_seed(SEED), [WRITTEN[0]]
+    while len(text) < len(WRITTEN):
+        shares = small.load()(small.numbered(text))[0, -1].softmax(dim=-1)
+        text.append(small.words[int(shares.multinomial(1, generator=rng))])
+    assert tuple(text) == WRITTEN
+    row = small.weights(WRITTEN)[small.head("subject")[0]][small.head("subject")[1]][ASKS]
+    assert row.argmax() == WRITTEN.index("dogs")
+    assert row[VERB:].max() == 0
+
+
+@pytest.mark.lessons("07-multi-head")
+def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
+    from attnlab import small
+    from attnlab.lessons.multi_head.opening import share_of_singular
+
+    subject = small.head("subject")[1]
+    singular = {off: share_of_singular(off) > 0.5 for off in (None, 0, 1, 2, 3)}
+    assert singular == {off: off != subject for off in singular}
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
