@@ -12,6 +12,7 @@ import pytest
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
 from attnlab.lessons import name_of, slugs
+from attnlab.lessons.cost import opening as tiles_film
 from tests.course import code_cells, grading, read, solution_path
 from tests.figure_sources import SOURCES
 from tests.test_figures import HOSTILE, made
@@ -175,3 +176,17 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
         powers = np.exp(scores / roots - (scores / roots).max(axis=0))
         largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
         np.testing.assert_allclose(found.max(axis=-1), largest, atol=0.3)
+
+
+@pytest.mark.lessons("11-cost")
+def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
+    powers = np.exp(tiles_film.scores())
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
+    parts = opening_of("11-cost").state["frames"][-1]["parts"]
+    wide = {key: float(look["width"]) for _, key, look, _ in parts if key.startswith("share")}
+    drawn = [
+        [wide[f"share {n // 4} {n % 4} {j}"] / tiles_film.WIDE for j in range(3)] for n in range(12)
+    ]
+    np.testing.assert_allclose(drawn, sums, atol=1e-3)
+    assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
