@@ -8,11 +8,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import torch
 
+from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
+from attnlab.lessons.real_model import opening as model_film
 from tests.course import code_cells, grading, read, solution_path
 from tests.figure_sources import SOURCES
 from tests.test_figures import HOSTILE, made
@@ -52,6 +55,8 @@ def _box(look: dict[str, float | str], text: str) -> Box:
 def test_a_lesson_begins_with_its_film(slug: str) -> None:
     cells = code_cells(read(solution_path(slug)))[:2]
     assert [grading(cell).grade_id for cell in cells] == ["setup", "opening"]
+    first = code_cells(read(solution_path(slug)))[:2]
+    assert [grading(cell).grade_id for cell in first] == ["setup", "opening"]
 
 
 @every_opening
@@ -190,3 +195,24 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     ]
     np.testing.assert_allclose(drawn, sums, atol=1e-3)
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
+
+
+@pytest.mark.lessons("14-real-model")
+def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() -> None:
+    film = opening_of("14-real-model")
+    said = film.state["frames"]
+    assert [said[-2]["told"], said[-1]["told"]] == [
+        "“fox” listens to each word alike (0.09), and the model writes “fox”.",
+        "With PyTorch's it would have gone on “owl wolf”.",
+    ]
+    right = model_film.BACKENDS[model_film.OWN]
+    text = "fox king owl wolf ; fox king"
+    with torch.no_grad():
+        scores = small.load()(small.numbered([small.START, *text.split()]))
+    assert model_film.written(right, text.split()).words[7] == small.words[scores[0, -1].argmax()]
+    own = model_film.opening(right, text).state["frames"][-1]["told"]
+    assert own == "It is the same as with PyTorch's."
+    with pytest.raises(ValueError, match="does not know “dragon”"):
+        model_film.opening(right, "the dragon sleeps")
+    with pytest.raises(ValueError, match="out is"):
+        model_film.opening(lambda *args, scaling: right(*args, scaling)[::-1], text)
