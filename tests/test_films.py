@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,6 +134,44 @@ def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
     subject = small.head("subject")[1]
     singular = {off: share_of_singular(off) > 0.5 for off in (None, 0, 1, 2, 3)}
     assert singular == {off: off != subject for off in singular}
+
+
+@pytest.mark.lessons("09-position")
+def test_lesson_09s_score_depends_on_the_distance_alone() -> None:
+    from attnlab.lessons.position.opening import score
+
+    for apart, expected in ((2, 1), (3, 0), (4, -1)):  # as in the lesson's table: 2 cos(30° n)
+        assert [score(at, at + apart) for at in range(5)] == pytest.approx([expected] * 5)
+
+
+@pytest.mark.lessons("05-pytorch")
+def test_lesson_05s_slopes_are_those_that_autograd_finds() -> None:
+    import torch
+
+    from attnlab.lessons.pytorch.opening import SCORES, VALUES, answer, slopes
+
+    scores = torch.tensor(SCORES, dtype=torch.float64, requires_grad=True)
+    z = scores.softmax(dim=-1) @ torch.tensor(VALUES, dtype=torch.float64)
+    z.backward()
+    assert answer(SCORES) == pytest.approx(z.item())
+    assert scores.grad is not None
+    assert slopes(SCORES) == pytest.approx(scores.grad.tolist())
+    assert slopes(SCORES) == pytest.approx([1, 0, -1])
+
+
+@pytest.mark.lessons("08-cross-attention")
+def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
+    import torch
+
+    from attnlab.lessons.cross_attention.opening import ASKED, ASKS, weights
+
+    cells = code_cells(read(solution_path("08-cross-attention")))
+    [by_hand] = [each for each in cells if each.source.startswith("english = ")]
+    names: dict[str, Any] = {"torch": torch}
+    exec(by_hand.source, names)
+    assert (list(ASKS), list(ASKED)) == (names["english"], names["german"])
+    expected = (names["W_q"] @ names["W_k"].T / 2).softmax(dim=-1)  # words are one-hot, √d_k is 2
+    torch.testing.assert_close(torch.tensor(weights()), expected)
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:

@@ -38,6 +38,9 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("08-cross-attention")
 
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
 # %% [markdown]
 # **Where you are.** This is the block of lesson 02. The two lit arrows change: now they bring another sequence instead of X.
 
