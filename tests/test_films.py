@@ -255,6 +255,8 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):
         model_film.opening(lambda *args, scaling: right(*args, scaling)[::-1], text)
+
+
 @pytest.mark.lessons("01-soft-lookup")
 def test_every_sentence_of_the_menus_fits_and_ends_with_the_arc_to_its_subject() -> None:
     film = import_module("attnlab.lessons.soft_lookup.opening").opening()
