@@ -15,7 +15,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | count and measure attention's flops and bytes; write attention that never holds the N × M matrix; decode with a key–value cache, and size it |
-# | **Minutes** | about 70 |
+# | **Minutes** | about 75 |
 # | **You need** | lessons 05 to 07: batched attention, causal masks, heads |
 # | **Runs on** | CPU; needs no network |
 # | **You may stop** | before *Break it on purpose* |
