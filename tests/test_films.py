@@ -8,10 +8,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import torch
 
+from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
 from attnlab.lessons import name_of, slugs
+from attnlab.lessons.cost import opening as tiles_film
+from attnlab.lessons.real_model import opening as model_film
 from tests.course import code_cells, grading, read, solution_path
 from tests.figure_sources import SOURCES
 from tests.test_figures import HOSTILE, made
@@ -49,8 +53,10 @@ def _box(look: dict[str, float | str], text: str) -> Box:
 
 @every_opening
 def test_a_lesson_begins_with_its_film(slug: str) -> None:
-    cells = [grading(cell).grade_id for cell in code_cells(read(solution_path(slug)))]
-    assert cells[:2] == ["setup", "opening"]
+    cells = code_cells(read(solution_path(slug)))[:2]
+    assert [grading(cell).grade_id for cell in cells] == ["setup", "opening"]
+    first = code_cells(read(solution_path(slug)))[:2]
+    assert [grading(cell).grade_id for cell in first] == ["setup", "opening"]
 
 
 @every_opening
@@ -100,6 +106,33 @@ def test_each_part_has_a_key_of_its_own_and_one_tag(slug: str) -> None:
         assert len(keys) == len(set(keys))
         for tag, key, _, _ in frame["parts"]:
             assert tags.setdefault(key, tag) == tag, key
+
+
+@pytest.mark.lessons("06-causal-mask")
+def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() -> None:
+    import torch
+
+    from attnlab import small
+    from attnlab.lessons.causal_mask.opening import ASKS, SEED, VERB, WRITTEN
+
+    rng, text = torch.Generator().manual_seed(SEED), [WRITTEN[0]]
+    while len(text) < len(WRITTEN):
+        shares = small.load()(small.numbered(text))[0, -1].softmax(dim=-1)
+        text.append(small.words[int(shares.multinomial(1, generator=rng))])
+    assert tuple(text) == WRITTEN
+    row = small.weights(WRITTEN)[small.head("subject")[0]][small.head("subject")[1]][ASKS]
+    assert row.argmax() == WRITTEN.index("dogs")
+    assert row[VERB:].max() == 0
+
+
+@pytest.mark.lessons("07-multi-head")
+def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
+    from attnlab import small
+    from attnlab.lessons.multi_head.opening import share_of_singular
+
+    subject = small.head("subject")[1]
+    singular = {off: share_of_singular(off) > 0.5 for off in (None, 0, 1, 2, 3)}
+    assert singular == {off: off != subject for off in singular}
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
@@ -179,3 +212,38 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
         "The question is 37° from marshes. Its answer takes marshes 0.72, seas 0.27: 16.5 grams "
         "of salt a litre."
     )
+
+
+@pytest.mark.lessons("11-cost")
+def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
+    powers = np.exp(tiles_film.scores())
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
+    parts = opening_of("11-cost").state["frames"][-1]["parts"]
+    wide = {key: float(look["width"]) for _, key, look, _ in parts if key.startswith("share")}
+    drawn = [
+        [wide[f"share {n // 4} {n % 4} {j}"] / tiles_film.WIDE for j in range(3)] for n in range(12)
+    ]
+    np.testing.assert_allclose(drawn, sums, atol=1e-3)
+    assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
+
+
+@pytest.mark.lessons("14-real-model")
+def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() -> None:
+    film = opening_of("14-real-model")
+    said = film.state["frames"]
+    assert [said[-2]["told"], said[-1]["told"]] == [
+        "“fox” listens to each word alike (0.09), and the model writes “fox”.",
+        "With PyTorch's it would have gone on “owl wolf”.",
+    ]
+    right = model_film.BACKENDS[model_film.OWN]
+    text = "fox king owl wolf ; fox king"
+    with torch.no_grad():
+        scores = small.load()(small.numbered([small.START, *text.split()]))
+    assert model_film.written(right, text.split()).words[7] == small.words[scores[0, -1].argmax()]
+    own = model_film.opening(right, text).state["frames"][-1]["told"]
+    assert own == "It is the same as with PyTorch's."
+    with pytest.raises(ValueError, match="does not know “dragon”"):
+        model_film.opening(right, "the dragon sleeps")
+    with pytest.raises(ValueError, match="out is"):
+        model_film.opening(lambda *args, scaling: right(*args, scaling)[::-1], text)

@@ -38,6 +38,9 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("06-causal-mask")
 
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
 # %% [markdown]
 # **Where you are.** The block of lesson 02. The lit part is new: the mask.
 
@@ -55,7 +58,7 @@ quiz("recall")
 # %% [markdown]
 # ## Predict
 #
-# Today the books arrive at the library's reference desk *one at a time*, in the order of the words. With each book comes
+# Today the books arrive at the desk *one at a time*, in the order of the words. With each book comes
 # one reader, who can open only the books that are there. The sentence is *the cat sat on the mat yesterday afternoon*.
 
 # %% nbgrader={"grade": false, "grade_id": "quiz-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -119,7 +122,7 @@ print("output of sat:", (shares @ pages)[2])
 # %% [markdown]
 # ## See it
 #
-# Here are the four rungs. Hatched cells are books that are not there yet. Which panels have the same weights? In which
+# Hatched cells are books that are not there yet. Which panels have the same weights? In which
 # row does the fourth differ from them most?
 
 # %% nbgrader={"grade": false, "grade_id": "see-ladder", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -275,7 +278,7 @@ check(causal_mask)
 # %% [markdown]
 # ## Attention that does not look ahead
 #
-# You have everything you need: lesson 05's block and one more line, your fourth rung.
+# It is lesson 05's block and one more line, your fourth rung.
 
 # %% [markdown]
 # ### Exercise: `attention`
@@ -638,7 +641,7 @@ asked = dict(zip("abcdef", SIX, strict=True))[letter]
 print(letter, "looks ahead:", looks_ahead(lambda tokens: asked(tokens, Wq, Wk, Wv)[0], x))
 
 # %% [markdown]
-# Three of them look ahead. `symptoms` says more: it lets the six, and a right one, read your eight words, and then four
+# Three of them look ahead. `symptoms` lets the six, and a right one, read your eight words, and then four
 # sentences of four words with padding in front.
 
 # %% nbgrader={"grade": false, "grade_id": "symptoms", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -36,6 +36,9 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("07-multi-head")
 
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
 # %% [markdown]
 # **Where you are.** The block of lesson 02. The new part is lit: $W_o$.
 

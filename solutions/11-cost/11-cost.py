@@ -37,6 +37,14 @@ torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compa
 begin("11-cost")
 
 # %% [markdown]
+# Where are the scores, and what is left of them?
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
+# You build these tiles yourself, and first count what they save.
+#
 # **Where you are.** The lit parts work on N × M numbers: the wall.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -38,6 +38,12 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("14-real-model")
 
 # %% [markdown]
+# A wrong function is in. Then choose PyTorch's.
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
 # ## It writes
 #
 # The model is the course's own small one of lessons 01 and 07: two layers of four heads, 148 words, trained on sentences that a grammar
@@ -89,8 +95,8 @@ for prompt in PROMPTS:
     print(f"{prompt} … {written(theirs, prompt)}")
 
 # %% [markdown]
-# Look at the verbs at the end. *The king … waits*, *the dogs … fall*: other nouns stand between, some of the other number, and the model keeps track of
-# the right one. It closes the round bracket that is still open, and its river bank is steep.
+# *The king … waits*, *the dogs … fall*: other nouns stand between, some of the other number. The open round bracket closes, and the
+# river bank is steep.
 
 # %% [markdown]
 # ## Recall
@@ -316,9 +322,14 @@ print(
 )
 
 # %% [markdown]
-# These are the first lines again, and each word in them went through your function, once in each of two layers. After the
-# prompt you get one query at a time.
+# The first lines again. Each word went through your function, once in each of two layers. After the prompt you get one query at a time.
 #
+# Now a text of your own: change it. `small.words` has the words.
+
+# %%
+figures.opening(attention_forward, "the queen that the dogs see")
+
+# %% [markdown]
 # ## Break it on purpose
 #
 # ### One line fewer
@@ -643,7 +654,7 @@ for name, heads in (("all heads", []), (f"without {measure.named(subject)}", [su
 remove()
 
 # %% [markdown]
-# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Without another head of that layer instead, all three end rightly. You have found where this model keeps a piece of grammar.
+# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Without another head of that layer instead, all three end rightly.
 
 # %% [markdown]
 # ## Check yourself

@@ -185,7 +185,8 @@ def _folded(verdict: Verdict, more: list[tuple[str, str]], in_notebook: bool) ->
     lost = any(line.earned < line.worth for line in verdict.lines)
     is_open = " open" if lost and not in_notebook else ""
     return (
-        f'<details{is_open} style="margin:8px 0 0"><summary style="cursor:pointer;width:fit-content">'
+        f'<details{is_open} style="margin:8px 0 0">'
+        '<summary style="cursor:pointer;width:fit-content">'
         f"{_count(verdict)}</summary>"
         f'<ul style="list-style:none;margin:4px 0 0;padding:0 0 0 1em">{rows}</ul>{shown}</details>'
     )

@@ -320,14 +320,18 @@ export function slider({ label, min, max, step, value, says, onInput }) {
 
 // The frame ---------------------------------------------------------------------------------------
 
+const RESTARTED = "It answers again where its cell is run.";
+
 /** Puts a figure into the page. draw(body, model) returns what is to be done when the state changes. */
 export function mount({ model, el }, draw) {
   const body = element("div");
   const problem = element("p", { class: "problem", role: "alert" });
+  const restarted = element("p", { class: "restarted", hidden: "" }, RESTARTED);
   const frame = element(
     "div",
     { class: "attn-figure", role: "group", "aria-label": model.get("title") },
     element("p", { class: "title" }, model.get("title")),
+    restarted,
     body,
     problem,
   );
@@ -352,5 +356,9 @@ export function mount({ model, el }, draw) {
   say();
   model.on("change:state", update);
   model.on("change:problem", say);
+  model.on("comm_live_update", () => { // sent where the kernel was restarted
+    body.inert = true;
+    restarted.hidden = false;
+  });
   el.append(frame);
 }
