@@ -164,8 +164,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | softmax | makes each row shares that add up to 1 | (N, M) |
 # | A V | each reader's average of the pages | (N, $d_v$) |
 #
-# Here it is as a picture. You meet it again in each lesson, with that lesson's part lit. (The mask comes in
-# lessons 03 and 06; $W_o$, one more matrix, in lesson 07.)
+# Here it is as a picture, the shape that you will see a thousand times. You meet it again in each lesson, with that
+# lesson's part lit. (The mask comes in lessons 03 and 06; $W_o$, one more matrix, in lesson 07.)
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block()
