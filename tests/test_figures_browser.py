@@ -368,7 +368,11 @@ def test_other_blocks_and_the_mask_begin_at_the_first_tile(in_tiles: FigureLab) 
     expect(figure.locator(".compared")).to_contain_text("3 of 9 tiles are skipped")
     kept = in_tiles.ask("[shown for line in figure.state['queries'] for shown in line[1:]]")
     table = figure.get_by_role("table", name="kept of the queries in fast memory, and output")
+    expect(table).to_be_hidden()
+    request = figure.get_by_text("m, s and o in numbers")
+    request.click()
     until(lambda: table.locator("td").all_inner_texts(), ast.literal_eval(kept))
+    request.click()
 
 
 def test_rows_come_into_fast_memory_from_where_they_lay_and_others_stay(

@@ -317,3 +317,37 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
         "The question is 37° from marshes. Its answer takes marshes 0.72, seas 0.27: 16.5 grams "
         "of salt a litre."
     )
+@pytest.mark.lessons("10-training")
+def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
+    frames = opening_of("10-training").state["frames"]
+    texts = ["".join(text for _, key, _, text in f["parts"] if "letter" in key) for f in frames]
+    assert all(text.startswith("Thevalue") for text in texts)
+    assert "the" in texts[-1]
+    long = [sum("arc" in key for _, key, _, _ in frame["parts"]) for frame in frames]
+    assert long[-1] < 45 < 100 < long[0]  # 31 letters have one before them
+
+
+@pytest.mark.lessons("12-shortcuts")
+def test_what_is_not_in_reach_of_a_window_has_no_arc_and_is_guessed() -> None:
+    parts = {
+        key: (look, text)
+        for _, key, look, text in opening_of("12-shortcuts").state["frames"][-1]["parts"]
+    }
+    assert parts["right 0 1"][1] == "1.00"  # full attention
+    assert float(parts["right 1 1"][1]) < 0.2
+    assert "look 0 1 0" in parts
+    assert "look 1 1 0" not in parts
+
+
+@pytest.mark.lessons("13-gpu-sdpa")
+def test_kernels_come_in_by_their_times_and_the_last_holds_most() -> None:
+    parts = {
+        key: (look, text)
+        for _, key, look, text in opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
+    }
+    names = [key.removeprefix("time ") for key in parts if key.startswith("time ")]
+    radius = {name: parts[f"holds {name}"][0]["r"] for name in names}
+    assert max(radius, key=lambda name: radius[name]) == "math"
+    seconds = {name: float(parts[f"time {name}"][1].split()[0]) for name in names}
+    assert max(seconds, key=lambda name: seconds[name]) == "math"
+    assert parts["now"][1] == parts["time math"][1]

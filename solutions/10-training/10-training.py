@@ -36,6 +36,12 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("10-training")
 
 # %% [markdown]
+# This is the third of them. Its arcs gather while its loss falls.
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
 # **Where you are.** Training changes the four matrices that are lit, and two that the figure leaves out: the words' vectors (`embed`)
 # and the classifier at the end (`classes`). `attend` is given.
 

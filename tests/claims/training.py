@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnlab.lessons.training import phrases, race
+from attnlab.lessons.training import opening, phrases, race, reading
 from tests.claims import Lesson, taught
 
 lesson = Lesson("10-training")
@@ -57,6 +59,23 @@ def of_the_text(written: str) -> float:
     """The share of its stretches of four letters that stand in the text."""
     stretches = [written[i : i + 4] for i in range(10, len(written) - 3)]
     return sum(each in here.TEXT for each in stretches) / len(stretches)
+
+
+@lesson.says("Its arcs gather while its loss falls.", long=True)
+def the_film_is_of_the_lessons_writer() -> None:
+    """Its losses on the way, and where its first layer looks: from everywhere to one letter back."""
+    known = json.loads(opening.RECORDED.read_text(encoding="utf-8"))
+    losses = known["losses"]
+    assert all(after < before + 0.05 for before, after in pairwise(losses))
+    model = writer(0, True)  # after 250 steps
+    assert abs(reading.loss_on(model, here.HELD_OUT) - (losses[12] + losses[13]) / 2) < 0.1
+    near = [opening.to_neighbours(state["weights"]) for state in known["states"]]
+    assert near[0] < 0.1 < 0.9 < near[-1]
+    text = known["states"][-1]["text"]
+    with torch.no_grad():
+        model(torch.tensor([[here.CODE[letter] for letter in text]]))
+    assert near[4] < opening.to_neighbours(model.blocks[0].weights[0].tolist()) < near[-1] + 0.05
+    assert opening.learned(steps=0)["states"][0]["text"][: len(opening.PROMPT)] == opening.PROMPT
 
 
 def noun_weights(row: Tensor) -> Tensor:

@@ -38,17 +38,21 @@ function draw(body, model) {
   });
 
   const bar = element("div");
-  const { heads, captions, short, meaning, pictures } = model.get("state");
+  const { heads, captions, request, short, meaning, pictures } = model.get("state");
   const drawings = pictures.map(() => element("div", { class: "memory" }));
   const told = element("p", { class: "told", "aria-live": "polite" });
   const compared = element("p", { class: "compared" });
   const parts = Object.fromEntries(TABLES.map((name) => [name, lines(captions[name], heads[name])]));
   body.append(
     element("div", { class: "tools" }, bar, tools),
-    element("div", { class: "panels" }, ...drawings, element("div", { class: "beside" }, told, compared)),
-    element("p", { class: "hint" }, short),
-    element("div", { class: "panels" }, ...TABLES.map((name) => parts[name].node)),
-    element("p", { class: "hint" }, meaning),
+    element("div", { class: "panels" }, ...drawings),
+    told,
+    compared,
+    element("details", {},
+      element("summary", {}, request),
+      element("p", { class: "hint" }, short),
+      element("div", { class: "panels" }, ...TABLES.map((name) => parts[name].node)),
+      element("p", { class: "hint" }, meaning)),
   );
 
   // What was not there before comes from where it lay: rows into fast memory, output back into slow memory.
