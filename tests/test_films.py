@@ -317,6 +317,8 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
         "The question is 37° from marshes. Its answer takes marshes 0.72, seas 0.27: 16.5 grams "
         "of salt a litre."
     )
+
+
 @pytest.mark.lessons("10-training")
 def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
     frames = opening_of("10-training").state["frames"]
