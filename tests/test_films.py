@@ -288,37 +288,6 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
         model_film.opening(lambda *args, scaling: right(*args, scaling)[::-1], text)
 
 
-@pytest.mark.lessons("01-soft-lookup")
-def test_every_sentence_of_the_menus_fits_and_ends_with_the_arc_to_its_subject() -> None:
-    film = import_module("attnlab.lessons.soft_lookup.opening").opening()
-    asked = film.controls()["chosen"]
-    assert len(asked) >= 64
-    for chosen in asked:
-        film.change(chosen=chosen)
-        parts = film.state["frames"][-1]["parts"]
-        boxes = words_of(parts)
-        assert not any(_is_out(each, film.state["view"][3]) for each in boxes.values())
-        assert not any(_meet(*two) for two in combinations(boxes.values(), 2))
-        assert all(len(each["told"].split()) <= WORDS for each in film.state["frames"])
-        thick = {key: float(look["stroke-width"]) for tag, key, look, _ in parts if tag == "path"}
-        last = max(int(key.split()[0]) for key in thick)
-        from_last = {key: each for key, each in thick.items() if key.startswith(f"{last} ")}
-        assert max(from_last, key=lambda key: from_last[key]) == f"{last} 2"
-
-
-@pytest.mark.lessons("01-soft-lookup")
-def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
-    film = import_module("attnlab.lessons.soft_lookup.turning").shelf()
-    assert film.state["pace"] * (len(film.state["frames"]) - 1) <= LONGEST
-    for frame in film.state["frames"]:
-        boxes = words_of(frame["parts"]).values()
-        assert not any(_meet(*two) for two in combinations(boxes, 2))
-    assert film.state["frames"][-1]["told"] == (
-        "The question is 37° from marshes. Its answer takes marshes 0.72, seas 0.27: 16.5 grams "
-        "of salt a litre."
-    )
-
-
 @pytest.mark.lessons("10-training")
 def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
     frames = opening_of("10-training").state["frames"]
