@@ -53,7 +53,7 @@ figures.opening()
 # %% [markdown]
 # **If you have an NVIDIA GPU**, PyTorch has to be a build for CUDA. On Linux `pip install torch` brings one; on
 # Windows it brings the CPU's. To change builds, run `nvidia-smi` first: it names the newest CUDA that your driver knows.
-# Take a build for that CUDA or an older one from PyTorch's own index. The last part of the address names the build (`cu130` is CUDA 13.0). The [install page](https://pytorch.org/get-started/locally/) lists the builds that exist. In a cell of your own:
+# Take a build for that CUDA or an older one from PyTorch's own index. The [install page](https://pytorch.org/get-started/locally/) lists them. The last part of the address names the build (`cu130` is CUDA 13.0). In a cell of your own:
 #
 # ```
 # %pip uninstall --yes torch
