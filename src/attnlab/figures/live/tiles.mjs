@@ -28,7 +28,7 @@ function draw(body, model) {
   block.addEventListener("change", () => send({ block: Number(block.value) }));
   const causal = element("input", { type: "checkbox" });
   causal.addEventListener("change", () => send({ causal: causal.checked }));
-  const play = player(body, () => place.next(), PACE);
+  const play = player(body, () => place.next(), () => PACE);
   tools.append(...Object.values(buttons), play, element("label", {}, "block ", block), element("label", {}, causal, " causal"));
   tools.addEventListener("keydown", (event) => {
     const by = TURNS[event.key];
