@@ -35,6 +35,7 @@ from attnlab.checks.pose import Posed, pose
 from attnlab.checks.recorded import CASE, DECLARED, leaves_of
 from attnlab.checks.small import small
 from attnlab.lessons import exercises_of, lesson, name_of, slugs
+from attnlab.small import SUBJECT
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "attnlab"
@@ -280,7 +281,7 @@ def course() -> bytes:
 
 def _files() -> Iterator[tuple[str, Path]]:
     for path in SOURCE.rglob("*"):
-        if path.suffix in (".py", ".md") and _is_of_use(path):
+        if (path.suffix in (".py", ".md") and _is_of_use(path)) or path.name == SUBJECT:
             yield f"attnlab/{path.relative_to(SOURCE).as_posix()}", path
     for file in metadata.files("mistune") or ():
         if file.suffix == ".py" or file.name == "LICENSE":

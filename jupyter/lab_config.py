@@ -1,10 +1,10 @@
 """JupyterLab as the course opens it: jupyter lab --config=jupyter/lab_config.py
 
 It opens the course home, shows work/, a learner's own copies, and asks nothing of the network. The
-extensions of nbgrader and jupytext are for instructors and authors; a learner sees neither.
-`page_config.json` beside this file switches off their halves in the browser, `overrides.json` opens
-the glossary as a page to read, not as Markdown to edit, and `custom/` keeps prose narrow enough to
-be read. The first time, the file browser is closed: what lessons there are, the course home says.
+extensions of nbgrader and jupytext are for instructors and authors; a learner sees neither, nor
+their halves in the browser. `overrides.json` opens the glossary as a page to read, not as Markdown
+to edit, and `custom/` keeps prose narrow enough to be read. The first time, the file browser is
+closed: what lessons there are, the course home says.
 """
 
 import json
@@ -12,7 +12,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyterlab_server.workspaces_handler import WorkspacesManager
 
 HERE = Path(__file__).resolve().parent
@@ -22,10 +21,24 @@ c = get_config()  # type: ignore[name-defined]
 COURSE = Path(os.environ.get("ATTNLAB_COURSE", HERE.parent))  # set by `attnlab lab`
 WORK = COURSE / "work"
 WORK.mkdir(exist_ok=True)
+OFF = (  # in the browser
+    "@jupyter/nbgrader",
+    "@jupyterlab/apputils-extension:announcements",
+    "@jupyterlab/extensionmanager-extension",
+    "jupyterlab-jupytext",
+)
+
+
+def quiet(_: Any, page: dict[str, Any]) -> dict[str, Any]:
+    """What JupyterLab's page and Notebook's are told, with extensions switched off."""
+    return {**page, "disabledExtensions": [*page.get("disabledExtensions", ()), *OFF]}
+
+
 c.ServerApp.root_dir = str(WORK)
 c.ServerApp.tornado_settings = {
     "attnlab_course": str(COURSE),
     "static_custom_path": [str(HERE / "custom")],
+    "page_config_hook": quiet,
 }
 c.LabApp.custom_css = True
 c.LabApp.default_url = "/attnlab"
@@ -52,25 +65,8 @@ c.ServerApp.jpserver_extensions = {
 }
 
 
-def show_still_figures(model: dict[str, Any], **_: Any) -> None:
-    """Save figures as still ones: opened tomorrow, without today's kernel, others are errors."""
-    if model["type"] == "notebook" and model.get("content"):
-        from attnlab.figures.live.stored import make_still
-
-        make_still(model["content"])
-
-
-class StillFigures(AsyncLargeFileManager):
-    """JupyterLab's own manager of files, with the hook. Given as a setting, it would be set twice,
-    and JupyterLab would warn of that at each start.
-    """
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.register_pre_save_hook(show_still_figures)
-
-
-c.ServerApp.contents_manager_class = StillFigures
+# Named here and not its hooks: JupyterLab would set those twice, and warn of it at each start.
+c.ServerApp.contents_manager_class = "attnlab.home.contents.Notebooks"
 
 # A container's only user is often root, and JupyterLab refuses to start for root unless told.
 c.ServerApp.allow_root = hasattr(os, "geteuid") and os.geteuid() == 0

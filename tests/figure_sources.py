@@ -157,12 +157,14 @@ figure = figures.live.Heads(small.weights(sentence)[1], sentence, without=withou
             for preset in ("none", "causal", "padding", "causal and padding", "window")
             for row in (0, 3, 7)
         ]
-        + ["figure.mask = np.zeros((8, 8), bool)", "figure.mask = np.eye(8, dtype=bool)"],
+        + ["figure.mask = np.zeros((10, 10), bool)", "figure.mask = np.eye(10, dtype=bool)"],
         """import numpy as np
 
-sentence = "the cat sat on the mat yesterday afternoon".split()
-scores = np.random.default_rng(0).normal(size=(8, 8))
-figure = figures.live.MaskPainter(scores, sentence, preset="causal")""",
+from attnlab.lessons.causal_mask.learned import verb_after
+
+sentence = "<s> the king behind the dogs that the boys see".split()
+scores, effect = verb_after(sentence)
+figure = figures.live.MaskPainter(scores, sentence, preset="causal", effect=effect)""",
     ),
     "Quiz": Walk(["figure.choose(0, 1)", "figure.choose(1, 2)"], SOURCES["Quiz"]),
     "Race": Walk(

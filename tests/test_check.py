@@ -963,6 +963,7 @@ def test_a_card_leads_with_the_cause_and_folds_what_takes_longer(
     html = as_html(verdict)
     assert in_order(html, [*open_, "<details", "<summary", *folded, "</details>"])
     assert "<details open" not in html
+    assert "<details open" in as_html(ALL_SAID, in_notebook=False)  # a page, which is a grade
 
 
 def test_outside_of_a_notebook_a_card_has_no_check_and_no_link() -> None:

@@ -314,10 +314,29 @@ def test_an_id_that_two_people_have_is_nobody_s(class_: Path, lms: str) -> None:
     assert all(tells(said, "'7'", "id of") for said in told.trouble)
 
 
-def test_what_was_typed_into_canvas_is_told_by_its_student(class_: Path) -> None:
-    given = zipped(class_ / "c.zip", {"lovelaceada_LATE_1000_text.html": b"<p>Hello</p>"})
-    told = run(given)
+@pytest.mark.parametrize(
+    ("pack", "typed"),
+    [
+        (canvas_zip, "lovelaceada_LATE_{0}_text.html"),
+        (canvas_zip, "lovelaceada_{0}_link.html"),
+        (moodle_zip, "Ada Lovelace_{0}_assignsubmission_onlinetext/onlinetext.html"),
+        (moodle_zip, "Ada Lovelace_{0}_assignsubmission_comments_comments.html"),
+    ],
+)
+def test_what_was_typed_in_is_told_by_its_student(
+    class_: Path, pack: Callable[..., Path], typed: str
+) -> None:
+    ada = handed("ada")
+    typed = typed.format(ada.id)
+    told = run(zipped(class_ / "alone.zip", {typed: b"<p>Hello</p>"}))
+    assert told.typed == ["ada"]
     assert tells(told.trouble[0], "of ada", "no `03-numpy.ipynb`")
+    assert any(tells(line, "Typed", "ada") for line in told.lines())
+    both = pack(class_ / "both.zip", LESSON, [ada, handed("li")])
+    with zipfile.ZipFile(both, "a") as archive:
+        archive.writestr(typed, b"<p>Hello</p>")
+    told = run(both)
+    assert (told.typed, told.new, told.trouble) == (["ada"], ["ada", "li"], [])
 
 
 def test_a_zip_that_is_called_by_a_student_is_theirs_whatever_is_in_it(class_: Path) -> None:

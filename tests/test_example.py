@@ -9,11 +9,17 @@ from typing import Any
 
 import pytest
 
+from attnlab.calling.call import perform
+from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import observe
+from attnlab.checks.compare import examine
 from attnlab.checks.example import written
+from attnlab.checks.small import small
+from attnlab.lessons import exercises_of, slugs
 from attnlab.notebook import Check
 from attnlab.work import progress
-from tests.course import tells
+from tests.answers import all_answers
+from tests.course import fail_for, tells
 
 LESSON = "01-soft-lookup"
 
@@ -99,3 +105,24 @@ def test_a_right_answer_looks_back_on_what_was_mended(check: Check) -> None:
 def test_one_that_was_right_at_once_has_nothing_to_look_back_on(check: Check) -> None:
     card, _ = asked(check, softmax)
     assert "Mended" not in str(card)
+
+
+def test_every_small_call_is_one_that_a_right_answer_passes() -> None:
+    """One that it would not pass could be shown as a mistake that is none."""
+    slips, asked_of = [], 0
+    for slug in slugs():
+        for exercise in exercises_of(slug).values():
+            posed = small(exercise)
+            right = [
+                each
+                for each in all_answers(slug)
+                if each.exercise == exercise.name
+                if not each.slug
+            ]
+            for each in posed:
+                outcome = perform(right[0].function, each.call, Deadline(5))
+                if difference := examine(each, outcome).difference:
+                    slips.append(f"{slug} {exercise.name}: {each.inputs} {difference.text}")
+            asked_of += bool(posed)
+    assert asked_of > 30
+    fail_for(slips)

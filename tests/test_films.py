@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,6 +54,8 @@ def _box(look: dict[str, float | str], text: str) -> Box:
 
 @every_opening
 def test_a_lesson_begins_with_its_film(slug: str) -> None:
+    cells = code_cells(read(solution_path(slug)))[:2]
+    assert [grading(cell).grade_id for cell in cells] == ["setup", "opening"]
     first = code_cells(read(solution_path(slug)))[:2]
     assert [grading(cell).grade_id for cell in first] == ["setup", "opening"]
 
@@ -106,11 +109,148 @@ def test_each_part_has_a_key_of_its_own_and_one_tag(slug: str) -> None:
             assert tags.setdefault(key, tag) == tag, key
 
 
+@pytest.mark.lessons("06-causal-mask")
+def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() -> None:
+    import torch
+
+    from attnlab import small
+    from attnlab.lessons.causal_mask.opening import ASKS, SEED, VERB, WRITTEN
+
+    rng, text = torch.Generator().manual_seed(SEED), [WRITTEN[0]]
+    while len(text) < len(WRITTEN):
+        shares = small.load()(small.numbered(text))[0, -1].softmax(dim=-1)
+        text.append(small.words[int(shares.multinomial(1, generator=rng))])
+    assert tuple(text) == WRITTEN
+    row = small.weights(WRITTEN)[small.head("subject")[0]][small.head("subject")[1]][ASKS]
+    assert row.argmax() == WRITTEN.index("dogs")
+    assert row[VERB:].max() == 0
+
+
+@pytest.mark.lessons("07-multi-head")
+def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
+    from attnlab import small
+    from attnlab.lessons.multi_head.opening import share_of_singular
+
+    subject = small.head("subject")[1]
+    singular = {off: share_of_singular(off) > 0.5 for off in (None, 0, 1, 2, 3)}
+    assert singular == {off: off != subject for off in singular}
+
+
+@pytest.mark.lessons("09-position")
+def test_lesson_09s_score_depends_on_the_distance_alone() -> None:
+    from attnlab.lessons.position.opening import score
+
+    for apart, expected in ((2, 1), (3, 0), (4, -1)):  # as in the lesson's table: 2 cos(30° n)
+        assert [score(at, at + apart) for at in range(5)] == pytest.approx([expected] * 5)
+
+
+@pytest.mark.lessons("05-pytorch")
+def test_lesson_05s_slopes_are_those_that_autograd_finds() -> None:
+    import torch
+
+    from attnlab.lessons.pytorch.opening import SCORES, VALUES, answer, slopes
+
+    scores = torch.tensor(SCORES, dtype=torch.float64, requires_grad=True)
+    z = scores.softmax(dim=-1) @ torch.tensor(VALUES, dtype=torch.float64)
+    z.backward()
+    assert answer(SCORES) == pytest.approx(z.item())
+    assert scores.grad is not None
+    assert slopes(SCORES) == pytest.approx(scores.grad.tolist())
+    assert slopes(SCORES) == pytest.approx([1, 0, -1])
+
+
+@pytest.mark.lessons("08-cross-attention")
+def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
+    import torch
+
+    from attnlab.lessons.cross_attention.opening import ASKED, ASKS, weights
+
+    cells = code_cells(read(solution_path("08-cross-attention")))
+    [by_hand] = [each for each in cells if each.source.startswith("english = ")]
+    names: dict[str, Any] = {"torch": torch}
+    exec(by_hand.source, names)
+    assert (list(ASKS), list(ASKED)) == (names["english"], names["german"])
+    expected = (names["W_q"] @ names["W_k"].T / 2).softmax(dim=-1)  # words are one-hot, √d_k is 2
+    torch.testing.assert_close(torch.tensor(weights()), expected)
+
+
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
     source = SOURCES["Film"].replace("'dog'", repr(HOSTILE)).replace('"dog"', repr(HOSTILE))
     still = made(source).fallback()
     assert "&lt;script&gt;" in still
     assert "<script" not in still
+
+
+def shown(slug: str) -> list[dict[str, dict[str, float | str]]]:
+    """For each frame, the look of each part by its key."""
+    return [
+        {key: look for _, key, look, _ in frame["parts"]}
+        for frame in opening_of(slug).state["frames"]
+    ]
+
+
+@pytest.mark.lessons("02-pure-python")
+def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
+    q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), [1, 0, 3]
+    powers = np.exp(keys @ q / 3**0.5)
+    last = shown("02-pure-python")[-1]
+    drawn = sum(float(last[f"bar {m} 0"]["width"]) for m in range(3))
+    assert drawn == pytest.approx(40 * (powers @ values) / powers.sum(), abs=0.02)
+    assert opening_of("02-pure-python").state["frames"][3]["told"].endswith("= 6.")
+
+
+@pytest.mark.lessons("03-numpy")
+def test_an_axis_that_was_added_up_is_crossed_out_and_none_of_it_is_left() -> None:
+    frames = shown("03-numpy")
+    gone = [at for at, parts in enumerate(frames) if parts.get("Q axis k", {}).get("opacity") == 0]
+    assert len(gone) == 1
+    for parts in frames[gone[0] : -1]:
+        assert {"Q 0 crossed", "Q 1 crossed"} <= parts.keys()
+        assert not any(key.endswith("axis k") and float(parts[key]["opacity"]) for key in parts)
+    assert {"Z axis n", "Z axis v"} <= frames[-1].keys()
+
+
+@pytest.mark.lessons("04-scaling")
+def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
+    from attnlab.lessons.scaling.opening import WIDTHS, weights
+
+    many = np.random.default_rng(0).standard_normal((7, 300, max(WIDTHS)))
+    scores = np.cumsum(many[0] * many[1:], axis=-1)[..., np.array(WIDTHS) - 1]
+    for found, roots in zip(weights(), (1, np.sqrt(WIDTHS)), strict=True):
+        powers = np.exp(scores / roots - (scores / roots).max(axis=0))
+        largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
+        np.testing.assert_allclose(found.max(axis=-1), largest, atol=0.3)
+
+
+@pytest.mark.lessons("01-soft-lookup")
+def test_every_sentence_of_the_menus_fits_and_ends_with_the_arc_to_its_subject() -> None:
+    film = import_module("attnlab.lessons.soft_lookup.opening").opening()
+    asked = film.controls()["chosen"]
+    assert len(asked) >= 64
+    for chosen in asked:
+        film.change(chosen=chosen)
+        parts = film.state["frames"][-1]["parts"]
+        boxes = words_of(parts)
+        assert not any(_is_out(each, film.state["view"][3]) for each in boxes.values())
+        assert not any(_meet(*two) for two in combinations(boxes.values(), 2))
+        assert all(len(each["told"].split()) <= WORDS for each in film.state["frames"])
+        thick = {key: float(look["stroke-width"]) for tag, key, look, _ in parts if tag == "path"}
+        last = max(int(key.split()[0]) for key in thick)
+        from_last = {key: each for key, each in thick.items() if key.startswith(f"{last} ")}
+        assert max(from_last, key=lambda key: from_last[key]) == f"{last} 2"
+
+
+@pytest.mark.lessons("01-soft-lookup")
+def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
+    film = import_module("attnlab.lessons.soft_lookup.turning").shelf()
+    assert film.state["pace"] * (len(film.state["frames"]) - 1) <= LONGEST
+    for frame in film.state["frames"]:
+        boxes = words_of(frame["parts"]).values()
+        assert not any(_meet(*two) for two in combinations(boxes, 2))
+    assert film.state["frames"][-1]["told"] == (
+        "The question is 37° from marshes. Its answer takes marshes 0.72, seas 0.27: 16.5 grams "
+        "of salt a litre."
+    )
 
 
 @pytest.mark.lessons("11-cost")

@@ -18,7 +18,8 @@ from attnlab.home.arcs import alone, arcs
 from attnlab.home.check_mine import Stopped
 from attnlab.home.commands import main
 from attnlab.home.keepsake import keep
-from attnlab.home.listening import OWN, SENTENCE, hear, in_words_of_the_model
+from attnlab.home.listening import SENTENCE, hear, in_words_of_the_model
+from attnlab.home.own import OWN
 from attnlab.ipynb.words import POLICY
 from attnlab.lessons.gpu_sdpa import kept
 from attnlab.work import progress

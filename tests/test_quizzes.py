@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attnlab import begin, lessons, quiz, quizzes
-from attnlab.asking import CHANGED, HELD, UNSAVED
+from attnlab.asking import CHANGED, HELD, UNSAVED, Asking
 from attnlab.figures.live.quiz import Quiz
 from attnlab.quizzes import Question, due, missed, read
 from attnlab.work import progress
@@ -97,11 +97,27 @@ def test_a_choice_is_answered_beside_the_right_one_and_stays() -> None:
     figure._receive(None, {"choose": [0, 0]}, [])
     [shown] = figure.state["questions"]
     assert (shown["chosen"], shown["right"]) == (0, 1)
-    assert shown["told"] == ["A. No.", "B. Yes."]
+    assert shown["marks"] == ["✗ your choice", "✓"]
     assert shown["said"] == "A. No. B. Yes."
+    figure._receive(None, {"choose": [0, 0]}, [])  # a second press is nothing
+    assert figure.problem == ""
+    assert len(progress.here().records) == 1
     figure._receive(None, {"choose": [0, 1]}, [])
     assert "your first choice stays" in figure.problem
     assert figure.state["questions"] == [shown]
+
+
+def test_what_answers_my_choice_comes_first_then_what_is_right_then_the_others() -> None:
+    answers = ("Not A.", "Yes.", "Not C.", "Not D.")
+    asked = Question("02-pure-python", "recall/1", "Which?", ("a", "b", "c", "d"), answers, 1)
+    figure = Quiz("02-pure-python", "recall", [asked])
+    figure.choose(0, 3)
+    [shown] = figure.state["questions"]
+    assert shown["told"] == ["D. Not D.", "B. Yes."]
+    assert shown["others"] == ["A. Not A.", "C. Not C."]
+    other = Quiz("02-pure-python", "recall", [asked], {asked: 1})
+    [shown] = other.state["questions"]
+    assert (shown["told"], len(shown["others"])) == (["B. Yes."], 3)
 
 
 def test_a_guess_is_kept_and_what_is_right_stays_unsaid() -> None:
@@ -122,12 +138,18 @@ def test_what_was_not_offered_cannot_be_chosen(asked: object, choice: object) ->
     assert progress.here().records == ()
 
 
-def test_the_still_form_has_all_of_it_and_opens_what_was_chosen() -> None:
-    still = Quiz("02-pure-python", "recall", [PLAIN], {PLAIN: 0}).fallback()
-    assert still.count("<details") == 2
-    assert still.count("<details open") == 1
-    assert "Which?" in still
-    assert "Yes." in still
+def test_the_still_form_says_what_was_chosen_as_the_live_one_does() -> None:
+    figure = Quiz("02-pure-python", "recall", [PLAIN], {PLAIN: 0})
+    [shown] = figure.state["questions"]
+    still = figure.fallback()
+    assert tells(still, "Which?", *shown["marks"], *shown["told"])
+    assert "<details" not in still
+
+
+def test_what_was_not_chosen_opens_where_nothing_is_kept_and_nowhere_else() -> None:
+    asking = Asking("02-pure-python", "recall", [PLAIN], {})
+    assert asking.still(asking.start).count("<details>") == 2
+    assert "Yes." not in asking.still(asking.start, opens=False)
 
 
 # What is kept -----------------------------------------------------------------------------------

@@ -260,18 +260,23 @@ def test_a_change_in_what_grades_is_noticed(
         before = code.digest()
 
 
-def test_resume_after_a_new_release_grades_everyone(
-    course: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("kind", "anew"), [("markdown", 0), ("code", 2)])
+def test_resume_after_a_new_release_grades_everyone_if_its_code_is_another(
+    course: Path, capsys: pytest.CaptureFixture[str], kind: str, anew: int
 ) -> None:
     for number in range(2):
         hand_in(course, f"s{number}", notebook({"number": number}))
     grade(course, seed=11)
     path = course / "notebooks" / LESSON / f"{LESSON}.ipynb"
-    path.write_text(path.read_text() + "\n")
+    released = json.loads(path.read_text())
+    cell = next(each for each in released["cells"] if each["cell_type"] == kind)
+    cell["source"] = [*cell["source"], "\n# Said otherwise"]
+    path.write_text(json.dumps(released))
+    capsys.readouterr()
     grade(course, resume=True)
     said = capsys.readouterr().err
-    assert "it begins anew" in said
-    assert said.count("2 graded now") == 2
+    assert ("it begins anew" in said) == bool(anew)
+    assert f"{anew} graded now" in said
 
 
 def test_resume_with_nothing_to_go_on_with_is_a_new_run(

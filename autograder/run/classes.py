@@ -10,7 +10,6 @@ seed is the run's, the same is written again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import secrets
 import shlex
@@ -157,8 +156,8 @@ def _journal(order: Order, keep: str, released: str, solution: str, folder: Path
         "seed": secrets.randbits(63) if order.seed is None else order.seed,
         "keep": order.keep or keep,
         "whole": whole,
-        "released": hashlib.sha256(released.encode()).hexdigest(),
-        "solution": hashlib.sha256(solution.encode()).hexdigest(),
+        "released": code.of_notebook(released),
+        "solution": code.of_notebook(solution),
         "code": code.digest(),
         "begun": datetime.now().astimezone().isoformat(),
     }
@@ -177,7 +176,7 @@ def _journal(order: Order, keep: str, released: str, solution: str, folder: Path
             )
         header[option] = has
     changed = {
-        "released": f"{order.lesson} was released anew",
+        "released": f"The code of {order.lesson} changed",
         "solution": f"The course's solution of {order.lesson} changed",
         "code": "The grader or its checks changed",
     }

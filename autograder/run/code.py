@@ -1,13 +1,19 @@
-"""A digest of the code that grades: other code may grade the same notebook otherwise."""
+"""Digests of the code that grades: other code may grade the same notebook otherwise.
+
+What is written in prose, in a lesson or beside the checks, changes pages, and no points.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import attnlab
 import autograder
+from attnlab.ipynb.read import Unreadable, read
 
 GRADE_NOTHING = {"figures", "home"}
 
@@ -22,8 +28,17 @@ def digest() -> str:
     return found.hexdigest()
 
 
+def of_notebook(text: str) -> str:
+    """Changes whenever a lesson's code, or nbgrader's notes on its cells, do; '' is none."""
+    told: object = text
+    with suppress(Unreadable):
+        cells = read(text.encode())
+        told = [[cell.source, cell.nbgrader] for cell in cells if cell.kind == "code"]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
 def _modules() -> Iterator[Path]:
-    """Every module, folder by folder. What is written in prose changes pages, and no points."""
+    """Every module, folder by folder."""
     course, grader = Path(attnlab.__path__[0]), Path(autograder.__path__[0])
     for path in _regular(course.rglob("*.py")):
         if not GRADE_NOTHING & set(path.relative_to(course).with_suffix("").parts):

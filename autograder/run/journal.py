@@ -4,7 +4,7 @@ A file of JSON lines. One without a "result" begins a run, or tells that its sum
 one with it is a submission, added *after* its scores and its files were written. Each says by
 itself all that is known, so that it can be read without this code, years later:
 
-    lesson, seed, released, code   what was asked, and digests of the notebook and of what graded it
+    lesson, seed, released, code   what was asked, and digests of its code and of what graded it
     begun, keep, at                when the run began; which hand-in counts; when this was graded
     folder, fingerprint            whose it is, and a digest of what was handed in
     handed_in, result              when, in UTC; and what `--json` writes

@@ -16,7 +16,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
 from attnlab.ipynb.files import NotWritten
@@ -112,8 +111,11 @@ def _graded(course: Course) -> Iterator[str]:
     now = code.digest()
     for path in journals(course):
         lesson = path.parent.name
-        texts = {"released": course.released(lesson), "solution": course.solution(lesson)}
-        digests = {"code": now, **{name: _digest(file) for name, file in texts.items()}}
+        digests = {
+            "code": now,
+            "released": code.of_notebook(solution_text(course.released(lesson))),
+            "solution": code.of_notebook(solution_text(course.solution(lesson))),
+        }
         last = {line["folder"]: line for line in read(path)}
         other = [
             line
@@ -125,11 +127,6 @@ def _graded(course: Course) -> Iterator[str]:
             newest = max(line.get("at") or line["begun"] for line in other)[:10]
             said += f", {len(other)} of them by checks or a lesson of before, last on {newest}"
         yield said
-
-
-def _digest(path: Path) -> str:
-    """As a run has noted it, of '' where there is none."""
-    return sha256(solution_text(path).encode()).hexdigest()
 
 
 def _git(root: Path, *arguments: str, **environment: str) -> str:

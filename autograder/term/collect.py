@@ -64,6 +64,7 @@ class Outcome:
         own_time: whose time is left, as a person wrote it, or a table's is earlier.
         strange: whose time a table puts before the lesson's release, or after now.
         several: how often who handed in, where that was more than once.
+        typed: who typed something into the LMS's page, beside a file or in its place.
         apart: whose hand-in says another time than the exchange's disk, and both.
         untimed: by LMS, of how many nothing says when they handed in.
         absent: nothing is there of them.
@@ -90,6 +91,7 @@ class Outcome:
     own_time: list[str] = field(default_factory=list)
     strange: list[str] = field(default_factory=list)
     several: dict[str, int] = field(default_factory=dict)
+    typed: list[str] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
     untimed: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
@@ -137,6 +139,11 @@ class Outcome:
             (f"Left, as the {TIMESTAMP} there is a person's, or later", self.own_time),
             ("A time before the lesson was released, or one to come: look at it", self.strange),
             ("Handed in more than once, and the newest was taken", several),
+            (
+                "Typed into the LMS's page, beside a file or in its place, and not collected: read "
+                "it there",
+                _names(self.typed),
+            ),
             ("It says another time than the disk", self.apart),
             ("A due date of one's own", self.extended),
         ]
@@ -332,6 +339,8 @@ class _Collecting:
 
     def student(self, student: Student, found: Sequence[HandIn]) -> None:
         """Write the newest of one student's hand-ins, if it is to be."""
+        if any(each.typed for each in found):
+            self._told.typed.append(student.id)
         try:
             handed, data = self._newest(found)
             there = self._there(student.id)

@@ -58,6 +58,7 @@ class HandIn:
         secret: by which nbgrader's exchange gives a page back; empty elsewhere.
         on_disk: when it was last written, where that is not the time that it says.
         made: when Moodle made the archive, in the server's time; '' if that is not known.
+        typed: whether something was typed into the LMS's own page: a text, a link, a comment.
     """
 
     lms: str
@@ -73,6 +74,7 @@ class HandIn:
     secret: bytes = b""
     on_disk: datetime | None = None
     made: str = ""
+    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,7 @@ def _canvas(members: Sequence[Member], lesson: str) -> list[HandIn]:
             name,
             late=any(said.late for said, _, _ in attempt),
             number=max(said.number for said, _, _ in attempt),
+            typed=any(not said.number for said, _, _ in attempt),
         )
         for (known_as, name), files in found.items()
         for attempt in _attempts(sorted(files, key=lambda each: each[0].number))
@@ -228,15 +231,21 @@ def _attempts(files: list[tuple[Name, Member, str]]) -> list[list[tuple[Name, Me
 def _moodle(members: Sequence[Member], lesson: str) -> list[HandIn]:
     found: dict[tuple[str, str], list[Member]] = defaultdict(list)
     places: dict[tuple[str, str], str] = {}
+    typed = set()
     for member in members:
         said = moodle_name(member.name)
         assert said
         whose = said.known_as, said.name
+        if not said.before.endswith("_file"):
+            typed.add(whose)
         places.setdefault(whose, member.name)
         found[whose].append(Member(said.called, member.read))
     last = max((each.made for each in members), default=())
     made = "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*last) if last else ""
-    return [HandIn(MOODLE, places[w], tuple(files), *w, made=made) for w, files in found.items()]
+    return [
+        HandIn(MOODLE, places[whose], tuple(files), *whose, made=made, typed=whose in typed)
+        for whose, files in found.items()
+    ]
 
 
 def _gradescope(members: Sequence[Member], lesson: str) -> list[HandIn]:

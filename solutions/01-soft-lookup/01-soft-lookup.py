@@ -10,9 +10,9 @@
 # # 01 · A dictionary you can differentiate
 #
 # Attention lets each word of a text look at every other word, and take from each what it needs.
-# It is the block inside the Transformer, and so inside GPT, Claude and their kin. By lesson 10 you will have
-# trained a small relative of theirs, and in lesson 14 a function that you wrote runs inside a real one. Here you
-# learn how a word looks: by a dictionary lookup, made soft.
+# It is the block inside the Transformer: inside GPT and Claude, whose words look back, and BERT, whose words look both
+# ways. By lesson 10 you will have trained a small relative of theirs, and in lesson 14 a function that you wrote runs
+# inside a real one. Here you learn how a word looks: by a dictionary lookup, made soft.
 #
 # **You will be able to**
 #
@@ -41,73 +41,63 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("01-soft-lookup")
 
 # %% [markdown]
+# A small language model reads a sentence, word by word, and guesses its verb. Choose other words: to whom does the last
+# one listen, to the nearest?
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
 # ## What attention is for
+#
+# In *the dogs that the boy sees* …, *sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets
+# 0.83. Nobody told the model what a subject is. It was made for this course, much like GPT-2, read 192,000 short texts
+# of 64 words, and learned to guess each next word.
+#
+# What a word means depends on others as well, and they may be far away:
 #
 # > *the bank we passed on our long walk was muddy*
 #
-# Which kind of bank is this? You know it at the end: *muddy*, eight words on, says that it lies by a
-# river. What a word means depends on other words, and they may be far away. A program that works on
-# text has to bring the two together.
+# Which kind of bank is this? *Muddy*, eight words on, says that it lies by a river.
 #
-# How far can it reach? Here is a race. A text has 17 **tokens**, pieces of text, here letters. One is
+# How far can a network reach? Here is a race. A text has 17 **tokens**, pieces of text, here letters. One is
 # marked, and the question mark at the end asks which one. A guess is right one time in eight. Five networks were
-# trained for this, anew for each distance and from three starts, in 600 steps. They were tested on fresh texts, also
-# with the mark one place off.
+# trained for this, anew for each distance, in 600 steps.
 #
-# Slide from 1 to 16. Which bars fall to chance, and where? Then follow the orange from the marked letter to the
-# end. The thicker an arrow, the larger its **slope**: how much the answer's error changes when you nudge what is
-# handed on there. Where the slope is 0, training has nothing to go by.
+# Slide from 1 to 16. Which bars fall to chance, and where? The thicker an orange arrow, the larger its **slope**: how
+# much the answer's error changes when you nudge what is handed on there. Where the slope is 0, training has nothing to
+# go by.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-race", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Race(4)
 
 # %% [markdown]
-# - A **recurrent network** (RNN) reads token by token and hands on a summary, which each step writes
-#   anew. With PyTorch's start, each hand-over leaves less than half of the slope: 0.001 after 8,
-#   2 · 10⁻⁶ after 16. From 11 on it guesses, after these 600 steps. A **GRU** can keep its summary, and
-#   learned every distance from its three starts.
-# - A **convolution** computes each token anew from itself and one neighbour on either side. Such a round
-#   is called a **layer**. Four layers reach four tokens, and from 5 on they guess.
-# - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take
-#   from each. It learned all distances alike: the shortest path between any two words is one look
-#   (Vaswani et al. 2017, section 4). Choose *after training*: one arrow from the letters is thick,
-#   wherever the mark stands.
+# - A **recurrent network** (RNN) plays the game of telephone: each step hands on a summary, which the next one writes
+#   anew. With PyTorch's start, each hand-over leaves less than half of the slope, and from 11 on it guesses. A **GRU**
+#   can keep its summary, and learned every distance from its three starts.
+# - A **convolution** sees one neighbour on either side. Such a round is called a **layer**. Four layers reach four
+#   tokens, and from 5 on they guess.
+# - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take from each. It
+#   learned all distances alike: the shortest path between any two words is one look (Vaswani et al. 2017, section 4).
+#   And a look does not wait, while RNN and GRU take 17 steps, each of which needs the one before.
 #
-# And attention does not wait. RNN and GRU take 17 steps, each of which needs the one before; the convolution
-# takes four, attention one.
-#
-# Training sets a network's numbers, its **parameters**. **One set of them serves a text of any
-# length**, in all racers but the last. And **attention can connect by content, not by place**. Look at *right one
-# place off* at distance 4: attention, trained at 4 alone, is right at 3 and 5 as well, and in texts of 257 tokens. The
-# RNN and the convolution fail: they learned a place.
-#
-# What is each of them told? RNN and GRU read in order, the convolution sees who stands beside whom, and this look is
-# told nothing of places: it *cannot* learn one. (With the mask of lesson 06, layers can.) The last racer is told.
-# Each place has numbers of its own, learned like
-# the rest and added to the letter's, and one place off it is right in 0.12 to 1.00, by the training. How loud they
-# are at the start, beside the letters and the mark, tips it: at three tenths of the letters' size it goes by content, at
-# twice their size by place.
+# Training sets a network's numbers, its **parameters**. **One set of them serves a text of any length**, in all racers
+# but the last. And **attention can connect by content, not by place**: trained at 4 alone, it is right at 3 and 5 as
+# well, and in texts of 257 tokens. The RNN and the convolution fail: they learned a place. The last racer is told
+# places, and may learn one.
 #
 # What comes out has as many words as went in: **each word, rewritten in its context**.
 #
 # ## One look that was learned
 #
-# A small language model, made for this course and built much like GPT-2, read 192,000 short texts of 64 words and
-# learned to guess each next word. It has eight **heads**, each a look with numbers of its own. This is one of them, on
-# *the dogs that the boy sees* …. A row is a word that looks, a column a word that it looks at, and the number is
-# the share of the look that goes there. `<s>` begins a text. Hatched words are not written yet.
-#
-# The model guesses the next word in the row of *sees*, the last one: *run* or *runs*? Guess before you look: which
-# word should that row look at, the nearest?
+# The model has eight **heads**, each a look with numbers of its own. This is the one of the film. Choose a word, or
+# another head; in the table, the number is the share of the look that goes there. `<s>` begins a text.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.one_head()
 
 # %% [markdown]
-# *Sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Nobody told
-# the model what a subject is.
-#
-# And the look matters. Take what this head hands on at *sees*, the blend of what it read, from *the dog that the
+# The look matters. Take what this head hands on at *sees*, the blend of what it read, from *the dog that the
 # boy sees* instead, and leave the rest of the model as it is: it now expects verbs like *runs* where it expected
 # verbs like *run*. That was tried on 400 sentences, and the number of the verb turned in every one. With any of
 # the other seven heads it turned in none. In lesson 07 you do it yourself. A map alone does not say what a head is for.
@@ -207,8 +197,6 @@ quiz("predict")
 # (Prediction: C.) No page says 16.5. Do the mud and the warmth in the same way, and let Python check your pencil.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
-by_hand = [0.0132, 0.7212, 0.2653, 0.0002]
-
 print("powers of e", [round(math.exp(score), 4) for score in (0, 4, 3, -4)])
 print("salt  ", round(0.0132 * 1 + 0.7212 * 10 + 0.2653 * 35 + 0.0002 * 2, 1))
 print("mud   ", round(0.0132 * 4 + 0.7212 * 8 + 0.2653 * 0 + 0.0002 * 0, 1))
@@ -236,14 +224,14 @@ print("warmth", round(0.0132 * 12 + 0.7212 * 16 + 0.2653 * 10 + 0.0002 * 30, 1))
 # %% [markdown]
 # ## See it
 #
-# Each spine is an arrow, and so is the question. Look for the arrow whose direction is closest to the question's,
-# and then for its bar.
+# Each spine is an arrow, and so is the question, which turns. The smaller the angle between the two, the more of the
+# book's page pours into the answer. It ends at our question, (1, 2).
 
 # %% nbgrader={"grade": false, "grade_id": "see-the-shelf", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.soft_lookup.shelf(QUERY, KEYS, by_hand, BOOKS)
+figures.soft_lookup.shelf()
 
 # %% [markdown]
-# The bars fall off in the order of the angles: *marshes* is 37° away from the question, *seas* 53°,
+# The shares fall off in the order of the angles: *marshes* is 37° away from our question, *seas* 53°,
 # *rivers* 90°, *deserts* 143°. *Deserts* points away from the question and its score is negative, yet
 # its weight is 0.0002 and not 0. Every book on the shelf has a say; two of them whisper.
 
@@ -707,7 +695,7 @@ def softmax_without_shift(scores: list[float]) -> list[float]:
 check(softmax_without_shift, name="softmax")
 
 # %% [markdown]
-# The formula is right: open the claims at the end of the card, and the first one holds. Large scores
+# The formula is right: open *What was tried* on the card, and its first line holds. Large scores
 # make `math.exp` overflow, very negative ones make the sum 0. Plain Python raises an
 # `OverflowError` or a `ZeroDivisionError`; NumPy and PyTorch give NaN, "not a number", which then spreads.
 

@@ -30,6 +30,12 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("03-numpy")
 
 # %% [markdown]
+# Each axis has a letter and a colour. Which letters go into Z, and which do not?
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
 # **Where you are.** This is the block of lesson 02. Its five products are lit; each becomes one einsum here.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -79,7 +85,6 @@ quiz("predict")
 # another order. Keep your numbers: you will compare them with those of your own code.
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
-words = ["clerk", "finds", "maps"]
 Q3 = np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
 K3 = np.array([[2.0, 2, 0, 0], [2, 0, 0, 4], [-2, 2, 2, 0]])
 V3 = np.array([[10.0, 0], [0, 10], [5, 5]])
@@ -136,13 +141,7 @@ print(S3)
 print("same as three loops:", np.array_equal(S3, S_loops))
 
 # %% [markdown]
-# In the figure, look at the frames: which row of Q, which row of K, and which cell of S?
-
-# %% nbgrader={"grade": false, "grade_id": "see-contraction", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.numpy.contraction(Q3, K3, S3, words, n=1, m=2)
-
-# %% [markdown]
-# Row n of Q and row m of K, walked in step along k, become the one number in row n, column m.
+# That is the first half of the opening film: k is gone, n and m are left.
 #
 # You can also write `Q3 @ K3.T`: `@` sums over the last axis of the left array and the last but one of
 # the right, so you have to transpose K first. (Do not use `.T` on a batch: it reverses *all* axes.

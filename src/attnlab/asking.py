@@ -25,7 +25,12 @@ UNSAVED = (
     "Your choice could not be written, so the course home will not know of it. In a terminal, "
     "`attnlab doctor` says what mends it."
 )
+OTHERS = "The other answers"
 KEPT = "What is chosen is kept where the cell is run."  # said where no kernel may be
+_ROWS = "list-style:none;margin:6px 0;padding:0;max-width:75ch"
+_ROW = (
+    "display:flex;justify-content:space-between;gap:12px;margin:4px 0;padding:4px 12px;border:2px"
+)
 Chosen = list[int | None]  # for each question the index of a choice
 
 _markdown = mistune.create_markdown(escape=True)
@@ -42,7 +47,7 @@ class Asking:
 
     Attributes:
         start: what is chosen at the beginning.
-        problem: what has to be said then, '' for nothing.
+        problem: what has to be said, then and after a choice; '' for nothing.
     """
 
     def __init__(
@@ -57,17 +62,25 @@ class Asking:
         self.start: Chosen = [kept.get(each) for each in self._questions]
         self.problem = CHANGED if any(kept.get(each, 0) is None for each in questions) else ""
 
-    def with_choice(self, chosen: Chosen, question: int, choice: int) -> Chosen:
-        """What is chosen after one more choice.
+    def choose(self, chosen: Chosen, question: int, choice: int) -> Chosen:
+        """What is chosen after one more choice, which is kept among the learner's progress.
 
         Raises:
-            ValueError: that was chosen before, or there is no such question or choice.
+            ValueError: another was chosen before, or there is no such question or choice.
         """
         if not 0 <= question < len(self._questions):
             raise ValueError(f"there is no question {question}; there are {len(self._questions)}")
+        if choice is not None and chosen[question] == choice:
+            return chosen  # a second press
         if chosen[question] is not None:
             raise ValueError("you have chosen already, and your first choice stays")
-        return self.checked([*chosen[:question], choice, *chosen[question + 1 :]])
+        asked = self._questions[question]
+        after = self.checked([*chosen[:question], choice, *chosen[question + 1 :]])
+        told = (self._lesson, asked.named(self._lesson), progress.CHOSE)
+        score = float(choice == asked.right)
+        kept = progress.note(*told, score, 1.0, choice=asked.choices[choice])
+        self.problem = "" if kept else UNSAVED
+        return after
 
     def checked(self, chosen: Chosen) -> Chosen:
         """One choice, or None, for each question."""
@@ -77,14 +90,6 @@ class Asking:
                 raise ValueError(f"there is no choice {choice}; the choices are A to {last}")
         return chosen
 
-    def keep(self, question: int, choice: int) -> str:
-        """Keep a choice among the learner's progress; why it could not be kept, or ''."""
-        asked = self._questions[question]
-        told = (self._lesson, asked.named(self._lesson), progress.CHOSE)
-        score = float(choice == asked.right)
-        kept = progress.note(*told, score, 1.0, choice=asked.choices[choice])
-        return "" if kept else UNSAVED
-
     def state(self, chosen: Chosen) -> dict[str, Any]:
         """What the page draws."""
         numbered = enumerate(zip(self._questions, chosen, strict=True), start=1)
@@ -92,19 +97,25 @@ class Asking:
 
     def _shown(self, number: int, asked: Question, choice: int | None) -> dict[str, Any]:
         """A question as the page gets it: without any answer as long as nothing was chosen."""
-        tells = choice is not None and bool(asked.answers)
-        told = sorted({at for at in (choice, asked.right) if at is not None}) if tells else []
-        said = [f"{LETTERS[at]}. {asked.answers[at]}" for at in told]
-        if choice is not None and not tells:
-            said = [HELD]
+        told, others, right = [], [], None
+        if choice is not None and asked.answers:
+            right = asked.right
+            first = dict.fromkeys((choice, right, *range(len(asked.answers))))
+            said = [f"{LETTERS[at]}. {asked.answers[at]}" for at in first]
+            mine = 1 if choice == right else 2
+            told, others = said[:mine], said[mine:]
+        elif choice is not None:
+            told = [HELD]
         return {
             "from": self._from(asked),
             "asked": self._numbered(number, asked),
             "choices": [*map(_inline, asked.choices)],
+            "marks": [_mark(at, choice, right) for at in range(len(asked.choices))],
             "chosen": choice,
-            "right": asked.right if tells else None,
-            "told": [*map(_inline, said)],
-            "said": " ".join(map(_plain, said)),
+            "right": right,
+            "told": [*map(_inline, told)],
+            "others": [*map(_inline, others)],
+            "said": " ".join(map(_plain, told)),
             "room": _room(asked),
         }
 
@@ -129,13 +140,16 @@ class Asking:
             told.append(f"{number}. {_plain(asked.asked)} {choices}")
         return " ".join(told)
 
-    def still(self, chosen: Chosen) -> str:
-        """The questions as HTML without scripts."""
+    def still(self, chosen: Chosen, opens: bool = True) -> str:
+        """The questions as HTML without scripts.
+
+        Args:
+            opens: whether a choice that was not made can be opened: on a page where none is kept.
+        """
         asked = "".join(
-            f"<p>{self._numbered(number, each)}</p>{_still(each, choice)}"
-            for number, (each, choice) in enumerate(
-                zip(self._questions, chosen, strict=True), start=1
-            )
+            f"<p>{shown['asked']}</p>"
+            f"{_openable(each) if opens and shown['chosen'] is None else _still(shown)}"
+            for each, shown in zip(self._questions, self.state(chosen)["questions"], strict=True)
         )
         label = html.escape(f"Quiz: {self.title}", quote=True)
         return (
@@ -144,20 +158,37 @@ class Asking:
         )
 
 
-def _still(asked: Question, chosen: int | None) -> str:
+def _mark(at: int, chosen: int | None, right: int | None) -> str:
+    """What stands beside a choice."""
+    sign = "✓" if at == right else "✗" if right is not None and at == chosen else ""
+    return " ".join(filter(None, (sign, "your choice" if at == chosen else "")))
+
+
+def _openable(asked: Question) -> str:
     """A question's choices without scripts: opening one is choosing it."""
+    heads = [
+        f"{letter}. {_inline(choice)}"
+        for letter, choice in zip(LETTERS, asked.choices, strict=False)
+    ]
+    if not asked.answers:
+        return "".join(f"<p>{head}</p>" for head in heads)
+    return "".join(
+        f"<details><summary>{head}</summary><p>{_inline(answer)}</p></details>"
+        for head, answer in zip(heads, asked.answers, strict=True)
+    )
+
+
+def _still(shown: Mapping[str, Any]) -> str:
+    """A question's choices, which was made, and what is told then."""
     rows = []
-    for at, choice in enumerate(asked.choices):
-        head = f"{LETTERS[at]}. {_inline(choice)}"
-        if asked.answers:
-            is_open = " open" if at == chosen else ""
-            rows.append(
-                f"<details{is_open}><summary>{head}</summary><p>{_inline(asked.answers[at])}</p>"
-                "</details>"
-            )
-        else:
-            rows.append(f"<p>{head}</p>")
-    return "".join(rows)
+    for letter, choice, mark in zip(LETTERS, shown["choices"], shown["marks"], strict=False):
+        line = "solid" if mark else "dotted"
+        rows.append(f'<li style="{_ROW} {line}"><span>{letter}. {choice}</span><b>{mark}</b></li>')
+    told = "".join(f"<p>{answer}</p>" for answer in shown["told"])
+    others = "".join(f"<p>{answer}</p>" for answer in shown["others"])
+    folded = others and f"<details><summary>{OTHERS}</summary>{others}</details>"
+    listed = f'<ul style="{_ROWS}">{"".join(rows)}</ul>'
+    return f'<div style="margin-bottom:16px">{listed}{told}{folded}</div>'
 
 
 def _room(asked: Question) -> list[str]:
@@ -166,7 +197,8 @@ def _room(asked: Question) -> list[str]:
         return [_blank(HELD)]
     right = asked.answers[asked.right]
     longest = max((each for each in asked.answers if each != right), key=len)
-    return [_blank(f"A. {each}, and a word") for each in (longest, right)]
+    more = [OTHERS] * (len(asked.answers) > 2)
+    return [*(_blank(f"A. {each}, and a word") for each in (longest, right)), *map(_blank, more)]
 
 
 def _blank(text: str) -> str:

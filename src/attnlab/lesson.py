@@ -10,12 +10,14 @@ import importlib.util
 import re
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from attnlab import lessons, quizzes, unwritten
 from attnlab.quizzes import Question
 from attnlab.said import speaks
 from attnlab.work import progress
+from attnlab.work.progress import Record
 
 PYTHON = (3, 11)
 # Import name, distribution and the oldest version that the course is tested to work with.
@@ -88,13 +90,21 @@ def to_ask(title: str) -> str | tuple[str, str, tuple[Question, ...], dict[Quest
     slug = current()
     if slug not in lessons.slugs():
         return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
-    asked = quizzes.of(slug)
-    if title not in asked:
-        return f"Lesson {slug} has no quiz {title!r}; it has {', '.join(map(repr, asked))}."
-    records = progress.here().records
+    asked = asked_in(slug, title, progress.here().records)
+    there = ", ".join(map(repr, quizzes.of(slug)))
+    return asked or f"Lesson {slug} has no quiz {title!r}; it has {there}."
+
+
+def asked_in(
+    slug: str, title: str, records: Sequence[Record]
+) -> tuple[str, str, tuple[Question, ...], dict[Question, int | None]] | None:
+    """What a lesson asks a learner under a title, and what was chosen before; None for nothing."""
+    asked = quizzes.of(slug).get(title)
+    if asked is None:
+        return None
     again = quizzes.due(slug, records) if title == "recall" else ()
     kept = {each.question: each.choice for each in quizzes.chosen(records) if each.lesson == slug}
-    return slug, title, (*again, *asked[title]), kept
+    return slug, title, (*again, *asked), kept
 
 
 def missing_for_checks(slug: str) -> str:

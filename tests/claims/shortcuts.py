@@ -94,8 +94,8 @@ def what_the_film_shows_is_what_such_readers_find(seed: int) -> None:
     "One layer with a window finds what is in its reach, and guesses the rest.",
     "With near marks and short shelves you lose nothing.",
     "At 16 tokens back it guesses.",
-    "Of 32 books it finds the seven that it can see, nine in ten of them by now and all after twice the steps.",
-    "The rest it guesses, as the count says.",
+    "Of 32 books it can see seven. It finds nine in ten of those by now, and all after twice the steps.",
+    "It guesses the rest, as the count says.",
     "Open the window to 33, and the same layer finds them all: it was the reach.",
     "Full attention learns all six.",
     long=True,
@@ -164,7 +164,7 @@ def a_word_reaches_w_minus_1_further_with_each_layer(seed: int) -> None:
 
 
 @lesson.says(
-    "Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention gives it 0.03, one and a half times that share.",
+    "Softmax gives the wanted book 0.44, about twenty times its even share. Linear attention gives it 0.03, one and a half times that share.",
 )
 def softmax_gives_the_book_its_weight_and_linear_attention_does_not(seed: int) -> None:
     """All keys are moved away from each other: softmax gains by it, linear attention hardly."""
@@ -220,12 +220,11 @@ def at_the_end(times: float) -> Callable[..., Tensor]:
 
 
 @lesson.says(
-    "Trained 16 back, softmax finds a mark 1,024 back. Linear attention loses it sooner: it is right at 64, and at 1,024 in between 0.1 and 0.5 of all cases, by the seed.",
-    "Trained 64 back, it is right at 256, and at 1,024 the seed decides.",
+    "Trained 16 back, softmax finds a mark 1,024 back. Linear attention loses it sooner. It is right at 64. At 1,024 it is right in 0.1 to 0.5 of all cases: the seed decides.",
+    "Trained 64 back, it is right at 256, and at 1,024 the seed decides again.",
     "Linear attention keeps a state of fixed size, and blurs; how much depends on the features. With elu + 1, every key has some weight: it finds one book worse the more there are, and lost a mark among many more tokens than in training.",
     "Every other letter has a little weight, and a thousand of them outweigh one mark.",
-    "double queries and keys, so that weights differ more, train nothing, and the mark is found at "
-    "1,024.",
+    "It doubles queries and keys, so that weights differ more, and trains nothing: the mark is found at 1,024.",
     long=True,
 )
 def linear_attention_loses_a_mark_among_many_and_finds_it_if_weights_differ_more(seed: int) -> None:
@@ -331,7 +330,7 @@ def random_features_are_right_on_average_and_their_softmax_is_not(seed: int) -> 
 @lesson.says(
     "Grouped queries make the cache H/G times smaller, and lose where one narrow key has to answer many questions.",
     "With keys of 8 numbers, one group finds *one* thing as well as four.",
-    "It loses where four facts are asked for at once, and one key of 8 numbers has to answer to all: 0.66, and 0.94 with two groups.",
+    "It loses where four facts are asked for at once, as one key of 8 numbers has to answer them all. It gets 0.66 there, and two groups get 0.94.",
     "With keys four times as wide it is nearly right again, 0.98; with values as wide it is not, 0.65.",
     "Mostly you give up room in *keys*, and see it only in a task that needs the room.",
     "Yes, in the test above: 0.98 for 0.66.",

@@ -106,8 +106,8 @@ class Quiz:
 
     def choose(self, question: int, choice: int) -> None:
         try:
-            self._chosen = self._asking.with_choice(self._chosen, question, choice)
-            self._problem = self._asking.keep(question, choice)
+            self._chosen = self._asking.choose(self._chosen, question, choice)
+            self._problem = self._asking.problem
         except ValueError as why:
             self._problem = str(why)
 

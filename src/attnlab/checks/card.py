@@ -13,7 +13,7 @@ import html
 import re
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attnlab.calling.call import Call, repeat
@@ -33,8 +33,8 @@ _HEADLINES = {
 }
 # Symbols carry the meaning; colour only repeats it. Both are legible on JupyterLab's light and dark
 # backgrounds, where text keeps the theme's own colour.
-_ACCENTS = {"PASS": "#2a7f9e", "MISSING": "#8a8a8a"}
-_WRONG = "#c8641b"
+BLUE, ORANGE, GREY = "#2a7f9e", "#c8641b", "#8a8a8a"
+_ACCENTS = {"PASS": BLUE, "MISSING": GREY}
 CAUSE, DIFFERED, EXAMPLE = "Likely cause", "What differed", "For example"
 _UNTRIED = ("MISSING", "UNKNOWN")
 _MARKS = {True: ("✓", "holds"), False: ("✗", "does not hold"), None: ("–", "not tried")}
@@ -106,7 +106,7 @@ def as_text(verdict: Verdict, in_notebook: bool = True) -> str:
     paragraphs = [headline(verdict)]
     paragraphs += [_plain(*each) for each in told]
     if verdict.passed:
-        paragraphs.append(f"{_drawn(verdict)}.")
+        paragraphs.append(f"{arcs_in_words(verdict.passed)}.")
     if verdict.lines:
         paragraphs.append(f"{_count(verdict)}:")
     paragraphs += [_filled(f"  {_MARKS[line.holds][0]} {_line(line)}") for line in verdict.lines]
@@ -138,18 +138,19 @@ def as_html(verdict: Verdict, in_notebook: bool = True) -> str:
     Args:
         in_notebook: see `as_text`.
     """
-    accent = _ACCENTS.get(verdict.status, _WRONG)
+    accent = _ACCENTS.get(verdict.status, ORANGE)
     mark = {"PASS": "✓", "MISSING": "○"}.get(verdict.status, "✗")
     title = html.escape(headline(verdict))
     label = html.escape(f"Check of {verdict.name}", quote=True)
     told, more = _sections(verdict, in_notebook)
     lead = next((each for each in told if each[0] in (CAUSE, DIFFERED)), None)
     shown = "".join(_paragraph(*each, in_notebook, each is lead) for each in told)
+    shown += lesson_arcs(verdict.passed, verdict.name)
     return (
         f'<section aria-label="{label}" style="border-left:6px solid {accent};'
         'padding:4px 0 6px 12px;margin:4px 0;max-width:46em;line-height:1.5">'
         f'<p style="margin:0;font-weight:bold"><span aria-hidden="true">{mark}</span> {title}</p>'
-        f"{shown}{_arcs(verdict)}{_folded(verdict, more, in_notebook)}</section>"
+        f"{shown}{_folded(verdict, more, in_notebook)}</section>"
     )
 
 
@@ -176,13 +177,16 @@ def first_sentence(text: str) -> tuple[str, str]:
 
 
 def _folded(verdict: Verdict, more: list[tuple[str, str]], in_notebook: bool) -> str:
-    """What a click or the Enter key opens."""
+    """What a click or the Enter key opens; a graded page has it open where points were lost."""
     shown = "".join(_paragraph(*each, in_notebook) for each in more)
     if not verdict.lines:
         return shown
     rows = "".join(_html_line(line) for line in verdict.lines)
+    lost = any(line.earned < line.worth for line in verdict.lines)
+    is_open = " open" if lost and not in_notebook else ""
     return (
-        '<details style="margin:8px 0 0"><summary style="cursor:pointer;width:fit-content">'
+        f'<details{is_open} style="margin:8px 0 0">'
+        '<summary style="cursor:pointer;width:fit-content">'
         f"{_count(verdict)}</summary>"
         f'<ul style="list-style:none;margin:4px 0 0;padding:0 0 0 1em">{rows}</ul>{shown}</details>'
     )
@@ -246,34 +250,40 @@ def _seen(example: Example) -> str:
     return f"for        {example.given}\nit gives   {example.gave}\nshould be  {example.right}"
 
 
-def _drawn(verdict: Verdict) -> str:
+def arcs_in_words(passed: Mapping[str, bool], of: str = "this lesson") -> str:
     """'2 of the 3 arcs of this lesson are drawn'."""
-    number, right = len(verdict.passed), sum(verdict.passed.values())
+    number, right = len(passed), sum(passed.values())
     if right == number:
-        return f"All {number} arcs of this lesson are drawn"
-    return f"{right} of the {number} arcs of this lesson {'is' if right == 1 else 'are'} drawn"
+        return f"All {number} arcs of {of} are drawn"
+    return f"{right} of the {number} arcs of {of} {'is' if right == 1 else 'are'} drawn"
 
 
-def _arcs(verdict: Verdict) -> str:
-    """The lesson's arcs, one for each exercise: those that are right, and the one of now."""
-    if not verdict.passed:
+def lesson_arcs(passed: Mapping[str, bool], now: str = "", of: str = "this lesson") -> str:
+    """A lesson's arcs, one for each exercise, drawn where it is right; '' without exercises.
+
+    Args:
+        passed: by exercise, whether it is right; or by lesson, of the course.
+        now: the one that stands out.
+        of: what the arcs are of, in words.
+    """
+    if not passed:
         return ""
-    step, number = 26, len(verdict.passed)
+    step, number = 26, len(passed)
     wide, floor = step * number + 16, 14 * number + 10
     marks = []
-    for at, (name, right) in enumerate(verdict.passed.items()):
+    for at, (name, right) in enumerate(passed.items()):
         start, end = 8 + step * at, 8 + step * number
         top = floor - (end - start) * 0.72
-        now = name == verdict.name
-        colour = "#c8641b" if now else "#2a7f9e" if right else "#8a8a8a"
+        colour = ORANGE if name == now else BLUE if right else GREY
+        width = 3 if name == now else 2 if right else 1
         dashes = "" if right else ' stroke-dasharray="2 4"'
         marks.append(
             f'<path d="M{start} {floor}C{start} {top:.0f} {end} {top:.0f} {end} {floor}" '
-            f'fill="none" stroke="{colour}" stroke-width="{3 if now else 2 if right else 1}" '
-            f'stroke-linecap="round"{dashes}/>'
+            f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linecap="round"{dashes}/>'
         )
     return (
-        f'<svg role="img" aria-label="{_drawn(verdict)}" viewBox="0 0 {wide} {floor + 4}" '
+        f'<svg role="img" aria-label="{arcs_in_words(passed, of)}" '
+        f'viewBox="0 0 {wide} {floor + 4}" '
         f'width="{wide}" height="{floor + 4}" style="display:block;margin:6px 0 0">'
         f"{''.join(marks)}</svg>"
     )

@@ -291,17 +291,17 @@ def _refused(draw: Draw) -> Iterator[Case]:
                     sizes = draw.sizes(3)
                 given = draw.given(sizes)
                 at = draw.axes_of(name).index(letter) - len(draw.axes_of(name))
-                changed = _resized(np.asarray(given.args[name]), at, size)
+                changed = resized(np.asarray(given.args[name]), at, size)
                 how = {-1: "one less", 1: "one more", 0: "1"}[size]  # a size of 1 is stretched
                 note = f"{exercise.called(letter)} is {how} in {name}, and not elsewhere"
                 kind = f"{letter} in {name} {'stretched' if size == 0 else 'misfits'}"
-                yield _refusal(draw, given.but(**{name: draw.staged(changed)}), note, kind)
+                yield refusal(draw, given.but(**{name: draw.staged(changed)}), note, kind)
             for width in _widths(draw, name):
                 given = draw.given(draw.whole({**draw.sizes(3), **width}))
                 turned = np.asarray(given.args[name]).swapaxes(-1, -2)
                 note = f"rows and columns of {name} change places"
                 kind = f"{note} {width}"
-                yield _refusal(draw, given.but(**{name: draw.staged(turned)}), note, kind)
+                yield refusal(draw, given.but(**{name: draw.staged(turned)}), note, kind)
 
 
 def _widths(draw: Draw, name: str) -> list[Sizes]:
@@ -318,17 +318,18 @@ def _uneven(draw: Draw) -> Iterator[Case]:
             given = draw.given(draw.sizes(3))
             for ragged, note in _ragged(draw.rng, given.args[name]):
                 kind = f"uneven {name}"
-                yield _refusal(
+                yield refusal(
                     draw, given.but(**{name: ragged}), f"{note} in {name}", kind, "ragged"
                 )
 
 
-def _refusal(draw: Draw, given: Given, note: str, kind: str, claim: str = "refuses") -> Case:
+def refusal(draw: Draw, given: Given, note: str, kind: str, claim: str = "refuses") -> Case:
+    """A case that is to be refused, as the stage refuses."""
     refused = "ValueError or RuntimeError" if draw.exercise.stage == "torch" else "ValueError"
     return draw.case(given, claim, raises=refused, note=note, kind=kind, exact_zeros=False)
 
 
-def _resized(array: np.ndarray, axis: int, step: int) -> np.ndarray:
+def resized(array: np.ndarray, axis: int, step: int) -> np.ndarray:
     """One entry fewer along an axis, or one more; 0 for the first entry alone."""
     if step < 0:
         return np.delete(array, 0, axis)

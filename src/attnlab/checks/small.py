@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.calling.observe import numbers_in, observe
+from attnlab.checks.cases import refusal, resized
 from attnlab.checks.draw import Draw, Given, drawn_masks, emptying
 from attnlab.checks.exercise import SEEDS, Case, Exercise
 from attnlab.checks.pose import BrokenCheck, Posed, pose_one
@@ -82,9 +83,28 @@ def _cases(draw: Draw, sizes: dict[str, Any]) -> Iterator[Case]:
     if "masked" in promised and last > 1:
         for _, masks in drawn_masks(draw, given.sizes):
             yield draw.case(given, "masked", masks=masks)
+    if "refuses" in promised:
+        yield from _refused(draw, given)
+    if "ragged" in promised:
+        for name in draw.arrays:
+            rows = given.args[name]
+            if len(draw.axes_of(name)) == 2 and len(rows) > 1:
+                uneven = [*rows[:-1], [*rows[-1], 0.0]]
+                yield refusal(draw, given.but(**{name: uneven}), "", "", "ragged")
     if "empty" in promised and last > 1:
         for _, masks in emptying(draw, given.sizes):
             yield draw.case(given, "empty", "masked", masks=masks)
+
+
+def _refused(draw: Draw, given: Given) -> Iterator[Case]:
+    """Each array with one entry more along an axis that another one has too."""
+    named = [axis for name in draw.arrays for axis in draw.axes_of(name)]
+    for name in draw.arrays:
+        axes = draw.axes_of(name)
+        for at, axis in enumerate(axes):
+            if named.count(axis) > 1 and axis not in draw.exercise.fits and given.sizes[axis] > 1:
+                longer = resized(np.asarray(given.args[name]), at - len(axes), 1)
+                yield refusal(draw, given.but(**{name: draw.staged(longer)}), "", "")
 
 
 def _count(given: Given) -> int:

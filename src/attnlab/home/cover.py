@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from importlib.resources import files
 
 from attnlab import small
 from attnlab.home.arcs import arcs
 from attnlab.home.listening import MOST, SENTENCE
+from attnlab.home.own import kept
+from attnlab.home.sheet import ticked
 from attnlab.home.standing import Standing
-
-# As lesson 01 shows it; `make model` records it, so that no page has to load PyTorch.
-_RECORDED = ("attnlab.lessons.soft_lookup", "one_head.json")
 
 
 def top(found: Sequence[Standing]) -> str:
@@ -30,9 +27,7 @@ def top(found: Sequence[Standing]) -> str:
 @cache
 def picture() -> str:
     """The small model's attention on the sentence that the course begins with."""
-    package, name = _RECORDED
-    recording = json.loads((files(package) / name).read_text(encoding="utf-8"))
-    return arcs(small.SAMPLE, recording["shown"][0]["state"]["weights"])
+    return arcs(kept()["words"], kept()["weights"])
 
 
 def _so_far(found: Sequence[Standing]) -> str:
@@ -60,24 +55,34 @@ def recall(questions: Sequence[str]) -> str:
     )
 
 
-def to_keep(address: str, xsrf: str, kept: Sequence[str], asked: Sequence[str] = ()) -> str:
+def to_keep(
+    address: str,
+    xsrf: str,
+    kept: Sequence[str],
+    said: Sequence[str] = (),
+    asked: Sequence[str] = (),
+) -> str:
     """The form that does what `attnlab keepsake` does.
 
     Args:
-        asked: the sentence and the name that were last sent, to be mended.
         kept: links to what was made, if it was.
+        said: what came of what was last sent.
+        asked: that, a sentence and a name, to be mended.
     """
-    sentence, name = map(escape, asked or (SENTENCE, ""))
     links = f"<p>{' · '.join(kept)}</p>" if kept else ""
+    told = "".join(f"<p>{ticked(each)}</p>" for each in said)
+    made = f'<div class="said" role="status" id="kept">{told}{links}</div>' if told else links
+    here = ' autofocus aria-describedby="kept"' if told else ""
+    sentence, name = map(escape, asked or (SENTENCE, ""))
     known = escape(" ".join(sorted(word for word in small.words if word != small.START)))
     return (
         '<h2>Something to keep</h2><p id="keeping">One page to print or to send: your own '
         "attention on a sentence of yours, the lessons you have done, the mistakes you have "
         "mended. It runs the attention that you wrote in <code>work/</code>, on this machine, "
-        f"with your rights, and takes up to a minute.</p>{links}"
-        f'<form class="keep" method="post" action="{escape(address)}">{xsrf}'
+        f"with your rights, and takes up to a minute.</p>{made}"
+        f'<form class="keep" method="post" action="{escape(address)}#keeping">{xsrf}'
         f"<label>A sentence, in words of the small model, {MOST} at most"
-        f'<input name="sentence" required maxlength="200" value="{sentence}"></label>'
+        f'<input name="sentence" required maxlength="200" value="{sentence}"{here}></label>'
         '<label>A name to put on it, or none<input name="name" maxlength="75" '
         f'autocomplete="off" value="{name}"></label>'
         '<button class="button small" aria-describedby="keeping">Make the page</button></form>'

@@ -21,6 +21,7 @@ from typing import Any
 from attnlab import small
 from attnlab.home.check_mine import Run, Stopped, run_in_kernel
 from attnlab.home.copies import Amiss, own_copy
+from attnlab.home.own import OWN, weights_of
 from attnlab.ipynb.read import cell_of
 from attnlab.work.places import Course, Refused
 
@@ -29,14 +30,6 @@ MOST = 20  # words that fit the picture
 ROLES = ("subject", "previous", "repeat")
 SHOWN = "application/json"
 TOLERANCE = 1e-4  # of float32, in whatever order a machine adds
-
-# An exercise that computes weights, by lesson, and how it is called; the nearest to a model first.
-OWN = {
-    "06-causal-mask": "attention",
-    "05-pytorch": "scaled_dot_product_attention",
-    "03-numpy": "scaled_dot_product_attention",
-    "02-pure-python": "attention_weights",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +166,8 @@ def show(words: Sequence[str], slug: str = "", function: Callable[..., Any] | No
     right = every[layer][head]
     found = right
     if function is not None:
-        found = np.asarray(_called(function, slug, words, layer, head), dtype=float)
+        given = (part.tolist() for part in small.given(words, layer, head))
+        found = np.asarray(weights_of(function, slug, *given), dtype=float)
         if found.shape != right.shape or not np.allclose(found, right, rtol=0, atol=TOLERANCE):
             return
     shown = {"weights": found.round(6).tolist(), "role": role}
@@ -183,36 +177,3 @@ def show(words: Sequence[str], slug: str = "", function: Callable[..., Any] | No
 def _hardest(weights: Any) -> float:
     """The largest weight from the last word to another that is not the first, <s>."""
     return float(max(weights[-1, 1:-1]))
-
-
-def _called(function: Any, slug: str, words: Sequence[str], layer: int, head: int) -> Any:
-    """A learner's function on what one head is given, as its exercise has it; the weights."""
-    import torch
-
-    x, (w_q, w_k, w_v), biases = _given(words, layer, head)
-    if slug == "06-causal-mask":  # it adds no biases: a feature that is always 1 has their place
-        x = torch.cat([x, torch.ones(len(words), 1)], dim=-1)
-        three = (torch.cat([w, b[None]]) for w, b in zip((w_q, w_k, w_v), biases, strict=True))
-        return function(x[None], *three)[1][0]
-    q, k, v = (x @ w + b for w, b in zip((w_q, w_k, w_v), biases, strict=True))
-    if slug == "02-pure-python":  # it knows no mask: each word is asked with those up to it
-        rows = [function([q[i].tolist()], k[: i + 1].tolist())[0] for i in range(len(words))]
-        return [[*row, *[0.0] * (len(words) - len(row))] for row in rows]
-    seen = torch.ones(len(words), len(words)).tril().bool()
-    if slug == "03-numpy":
-        return function(q.numpy(), k.numpy(), v.numpy(), seen.numpy())[1]
-    return function(q, k, v, seen)[1]
-
-
-def _given(words: Sequence[str], layer: int, head: int) -> tuple[Any, tuple[Any, ...], Any]:
-    """What comes into a layer's attention, (N, d); a head's three matrices; its three biases."""
-    model = small.load()
-    attention: Any = model.transformer.h[layer].attn
-    came: list[Any] = []
-    attention.register_forward_pre_hook(lambda _, given: came.append(given[0][0]))
-    model(small.numbered(words))
-    width = attention.c_attn.weight.shape[0] // attention.heads
-    mine = slice(head * width, (head + 1) * width)
-    weights = (part[:, mine] for part in attention.c_attn.weight.chunk(3, dim=-1))
-    biases = (part[mine] for part in attention.c_attn.bias.chunk(3))
-    return came[0], tuple(weights), tuple(biases)

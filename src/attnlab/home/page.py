@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from attnlab import lessons
+from attnlab.checks.card import lesson_arcs
 from attnlab.home import cover
 from attnlab.home.report import told
 from attnlab.home.sheet import ticked, whole, worded
@@ -75,6 +76,7 @@ def home(
     xsrf: str = "",
     said: Sequence[str] = (),
     made: Sequence[str] = (),
+    keeping: Sequence[str] = (),
     asked: Sequence[str] = (),
     back: Collection[str] = (),
 ) -> str:
@@ -84,6 +86,7 @@ def home(
         xsrf: Jupyter's hidden field, for forms.
         said: sentences to show on top, of what was just done.
         made: links to what was just made.
+        keeping: sentences to show beside the form of the page to keep.
         asked: the sentence and the name that a page to keep was just asked for with.
         back: lessons of which the instructor's page came back.
     """
@@ -95,7 +98,7 @@ def home(
     parts = [
         f"{cover.top(found)}<main>",
         f'<div class="said" role="status">{done}</div>' if done else "",
-        _continue(going, found, links),
+        _continue(going, found, links, focus=not keeping),
         cover.recall([_question(each, links) for each in missed(log.records)[:RECALLED]]),
         _ways(found),
         "<h2>Lessons</h2>",
@@ -105,7 +108,7 @@ def home(
         *(_planned(each) for each in lessons.planned()),
         "</ol>",
         _mistakes(mistakes(found, log.records)),
-        cover.to_keep(f"{links.home}/keepsake", xsrf, links.kept(course), asked),
+        cover.to_keep(f"{links.home}/keepsake", xsrf, links.kept(course), keeping, asked),
         "</main><footer>",
         f'<p><a href="{escape(links.glossary)}">Glossary</a> · '
         f'<a href="{escape(links.lab)}">JupyterLab</a>{_checks(course, links)}</p>',
@@ -163,7 +166,7 @@ def _ways(found: Sequence[Standing]) -> str:
     )
 
 
-def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -> str:
+def _continue(going: Standing | None, found: Sequence[Standing], links: Links, focus: bool) -> str:
     if not found:
         return '<div class="go"><p>There are no lessons in <code>notebooks/</code>.</p></div>'
     if going is None:
@@ -176,7 +179,8 @@ def _continue(going: Standing | None, found: Sequence[Standing], links: Links) -
     else:
         word, what = "Begin", f"{worded(about.heading)}, about {about.minutes} minutes"
     # The one that is shown takes the focus: Enter opens it.
-    link = links.to(about.slug, word, "button", ' autofocus accesskey="c"')
+    keys = ' autofocus accesskey="c"' if focus else ' accesskey="c"'
+    link = links.to(about.slug, word, "button", keys)
     return f'<div class="go"><p><strong>{title}</strong><br>{what}</p>{link}</div>'
 
 
@@ -189,7 +193,6 @@ def _lesson(
     back: Collection[str],
 ) -> str:
     about = each.lesson
-    share = 100 * each.score / max(each.points, 1)
     title = worded(about.title)
     there = os.path.isfile(course.notebook(about.slug))
     rows = "".join(
@@ -203,16 +206,19 @@ def _lesson(
     made = [links.zip(about.slug)] if os.path.isfile(course.handed_in(about.slug)) else []
     made += [links.returned(about.slug)] if about.slug in back else []
     mine = links.to(about.slug, title) if there else f"{title} (no copy yet: start again)"
+    kind = "next" if going else "begun" if each.begun and not each.done else "plain"
+    said = each.said if each.begun else each.worth
+    passed = {one.name: one.passed for one in each.exercises}
+    drawn = lesson_arcs(passed) if going or each.begun else ""
     return (
-        f'<li class="lesson{" next" if going else ""}">'
+        f'<li class="lesson {kind}">'
         f'<div class="number" aria-hidden="true">{about.number:02}</div>'
         f'<div><h3>{mine}</h3><p class="quiet">{worded(about.builds)}</p>'
         f'<details><summary>Exercises<span class="unseen"> of lesson {about.number:02}</span>'
         f'</summary><ul class="exercises">{rows}</ul></details>'
         f"{_hand_in(each, links, xsrf, ' · '.join(made)) if there and each.begun else ''}</div>"
-        f'<div class="far"><div class="bar" aria-hidden="true">'
-        f'<span style="width:{share:.0f}%"></span></div>'
-        f'<p class="quiet">{"<span aria-hidden=true>✓ </span>" if each.done else ""}{each.said}'
+        f'<div class="far">{drawn}<p class="quiet">'
+        f"{'<span aria-hidden=true>✓ </span>' if each.done else ''}{said}"
         f"{quiz}<br>about {about.minutes} minutes</p></div></li>"
     )
 

@@ -49,15 +49,17 @@ class Home(_Page):
     def get(self) -> None:
         self.show()
 
-    def show(self, *said: str, made: Sequence[str] = (), asked: Sequence[str] = ()) -> None:
+    def show(
+        self,
+        *said: str,
+        made: Sequence[str] = (),
+        keeping: Sequence[str] = (),
+        asked: Sequence[str] = (),
+    ) -> None:
         self.set_header("Cache-Control", "no-store")
         field = self.xsrf_form_html()
-        back = returned()
-        self.finish(
-            page.home(
-                self.course, self.links, xsrf=field, said=said, made=made, asked=asked, back=back
-            )
-        )
+        told: dict[str, Any] = {"said": said, "made": made, "keeping": keeping, "asked": asked}
+        self.finish(page.home(self.course, self.links, xsrf=field, back=returned(), **told))
 
 
 class HandIn(Home):
@@ -127,9 +129,8 @@ class Keepsake(Home):
         try:  # in a thread, as a kernel is waited for
             said = await asyncio.to_thread(keep, self.course, *asked)
         except (Refused, NotWritten) as why:
-            self.show(str(why.args[0]), asked=asked)
-        else:
-            self.show(*said, made=self.links.kept(self.course), asked=asked)
+            said = [str(why.args[0])]
+        self.show(keeping=said, asked=asked)
 
 
 class Glossary(_Page):

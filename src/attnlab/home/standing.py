@@ -9,8 +9,9 @@ from functools import cache
 from attnlab import lessons, quizzes
 from attnlab.ipynb.read import Cell, Unreadable
 from attnlab.work.places import Course, lesson_path
-from attnlab.work.progress import CHOSE, NO_MISTAKE, READ, Record
+from attnlab.work.progress import CHOSE, READ, Record
 
+STOPPED = {"ERROR": "raised", "TIMEOUT": "still-running", "OOM": "out-of-memory"}
 NO_ATTEMPT = ("BEGUN", "READ", "MISSING", "UNKNOWN")
 
 
@@ -86,6 +87,12 @@ class Standing:
         number = len(self.exercises)
         exercises = f"{self.passed} of {number} exercise{'' if number == 1 else 's'}"
         return f"{self.score:g} of {_points(self.points)}, {exercises}"
+
+    @property
+    def worth(self) -> str:
+        """'6 points, 3 exercises', of one that was not begun."""
+        number = len(self.exercises)
+        return f"{_points(self.points)}, {number} exercise{'' if number == 1 else 's'}"
 
     @property
     def lost(self) -> list[Exercise]:
@@ -180,7 +187,10 @@ def next_up(found: Sequence[Standing], records: Sequence[Record]) -> Standing | 
 
 
 def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mistake]:
-    """Those that were met, the ones still standing first, then by how often."""
+    """Those that were met, crashes and time-outs too: what still stands first, then by how often.
+
+    Crashes are one, `raised`, with the last one's reason.
+    """
     passed = {(each.lesson.slug, one.name): one.passed for each in found for one in each.exercises}
     before: dict[tuple[str, str], tuple[str, float, str]] = {}
     met: dict[str, list[tuple[str, str]]] = {}
@@ -189,10 +199,11 @@ def mistakes(found: Sequence[Standing], records: Iterable[Record]) -> list[Mista
         home = (record.lesson, record.exercise)
         if home not in passed or record.status == READ or record.is_earlier:
             continue
-        outcome = (record.status, record.score, record.mistake)
-        if record.mistake not in NO_MISTAKE and before.get(home) != outcome:
-            met.setdefault(record.mistake, []).append(home)
-            why[record.mistake] = record.why or why.get(record.mistake, "")
+        slug = record.mistake or STOPPED.get(record.status, "")
+        outcome = (record.status, record.score, slug)
+        if slug and before.get(home) != outcome:
+            met.setdefault(slug, []).append(home)
+            why[slug] = record.why or why.get(slug, "")
         before[home] = outcome
     told = [
         Mistake(

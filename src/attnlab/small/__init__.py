@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 WEIGHTS, CONFIG, FACTS = "model.safetensors", "config.json", "facts.json"
+SUBJECT = "subject.json"  # the head that finds a verb's subject, on SAMPLE
 SAMPLE = ["<s>", "the", "dogs", "that", "the", "boy", "sees"]  # what other machines are compared by
 __all__ = [
     "START",
     "facts",
     "following",
+    "given",
     "head",
     "known",
     "load",
@@ -61,7 +63,7 @@ def known(text: Sequence[str]) -> None:
             near = difflib.get_close_matches(str(word), words, n=3, cutoff=0)
             raise ValueError(
                 f"the small model does not know “{word}”. The nearest that it knows: "
-                f"{', '.join(near)}. small.words has all {len(words)}."
+                f"{', '.join(near)}."
             )
 
 
@@ -129,6 +131,24 @@ def weights(text: Sequence[str]) -> list[np.ndarray]:
         ValueError: a word is unknown, or there are too many.
     """
     return [each[0].double().numpy() for each in _loaded(HERE).run(numbered(text))[1]]
+
+
+def given(text: Sequence[str], layer: int, head: int) -> tuple[Tensor, Tensor, Tensor]:
+    """What a head is given in a text: queries, keys and values, (N, d / H) each.
+
+    Args:
+        text: as for `weights`.
+        layer, head: counted from 0.
+    """
+    model = load()
+    attention: Any = model.transformer.h[layer].attn
+    came: list[Any] = []
+    attention.c_attn.register_forward_hook(lambda _, __, made: came.append(made[0]))
+    model(numbered(text))
+    q, k, v = came[0].chunk(3, dim=-1)
+    width = q.shape[-1] // attention.heads
+    mine = slice(head * width, (head + 1) * width)
+    return q[:, mine], k[:, mine], v[:, mine]
 
 
 def following(text: Sequence[str], most: int = 5) -> dict[str, float]:

@@ -23,6 +23,7 @@ from attnlab import small
 from attnlab.figures.live import WhoListens
 from attnlab.figures.live.recording import recorded
 from attnlab.lessons.soft_lookup.figures import HEAD as ONE_HEAD
+from attnlab.lessons.soft_lookup.opening import SENTENCES, sentences
 from attnlab.small import grammar
 from attnlab.small.measure import measured, roles
 from attnlab.small.train import STEPS, trained
@@ -54,13 +55,39 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def record() -> None:
-    """Write what lesson 01 shows of the shipped model: its heads on one sentence."""
+    """Write what lessons show of the shipped model, with no model loaded: one sentence."""
     weights = small.weights(small.SAMPLE)
     layer, head = small.head("subject")
     n, first = len(small.SAMPLE), layer * len(weights[0]) + head
     later = np.triu(np.ones((n, n), dtype=bool), 1)  # True = blocked
     figure = WhoListens(weights, small.SAMPLE, blocked=later, shown=first)
     _write(ONE_HEAD, json.dumps(recorded(figure), ensure_ascii=False))
+    made = dict(zip("qkv", small.given(small.SAMPLE, layer, head), strict=True))
+    made["weights"] = torch.from_numpy(weights[layer][head])
+    rounded = {name: part.double().numpy().round(4).tolist() for name, part in made.items()}
+    text = json.dumps({"words": small.SAMPLE, **rounded}, ensure_ascii=False)
+    _write(small.HERE / small.SUBJECT, text)
+    lines = ",\n".join(json.dumps(heard(words)) for words in sentences())
+    _write(SENTENCES, f"[{lines}]")
+
+
+def heard(words: Sequence[str]) -> dict[str, Any]:
+    """To whom each word of a sentence listens, by the head that finds subjects, and what is next.
+
+    Returns:
+        words: as they are given, N.
+        weights: N + 1 rows, the first of the start of a text; each up to its own word.
+        guess: the likeliest verb.
+        other: the same verb in its other number.
+    """
+    text = [small.START, *words]
+    layer, head = small.head("subject")
+    rows = small.weights(text)[layer][head]
+    next_words = small.following(text, len(small.words))
+    verbs = dict(zip([*grammar.RUN, *grammar.RUNS], [*grammar.RUNS, *grammar.RUN], strict=True))
+    guess = max(verbs, key=lambda verb: next_words[verb])
+    weights = [[round(float(each), 3) for each in row[: n + 1]] for n, row in enumerate(rows)]
+    return {"words": [*words], "weights": weights, "guess": guess, "other": verbs[guess]}
 
 
 def _write(path: Path, text: str) -> None:

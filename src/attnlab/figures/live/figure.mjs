@@ -320,23 +320,32 @@ export function slider({ label, min, max, step, value, says, onInput }) {
 
 // The frame ---------------------------------------------------------------------------------------
 
+const RESTARTED = "It answers again where its cell is run.";
+
 /** Puts a figure into the page. draw(body, model) returns what is to be done when the state changes. */
 export function mount({ model, el }, draw) {
   const body = element("div");
   const problem = element("p", { class: "problem", role: "alert" });
+  const restarted = element("p", { class: "restarted", hidden: "" }, RESTARTED);
   const frame = element(
     "div",
     { class: "attn-figure", role: "group", "aria-label": model.get("title") },
     element("p", { class: "title" }, model.get("title")),
+    restarted,
     body,
     problem,
   );
   // JupyterLab matches shortcuts against what has the focus before it looks for
   // data-lm-suppress-shortcuts around it: arrows would leave a slider for the next cell, and d d
-  // would delete this one. Combinations such as Ctrl+S still pass.
-  frame.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
-  });
+  // would delete this one. Combinations such as Ctrl+S still pass. Notebook hears a key before the
+  // figure does, so there what has the focus says so itself.
+  const isCombined = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+  for (const type of ["focusin", "keydown", "keyup"]) {
+    frame.addEventListener(type, (event) => {
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", !isCombined(event));
+      if (type === "keydown" && !isCombined(event)) event.stopPropagation();
+    });
+  }
   const tell = (news) => {
     for (const node of body.querySelectorAll("input[type=range], [role=slider]")) node.dispatchEvent(new Event(news));
   };
@@ -352,5 +361,9 @@ export function mount({ model, el }, draw) {
   say();
   model.on("change:state", update);
   model.on("change:problem", say);
+  model.on("comm_live_update", () => { // sent where the kernel was restarted
+    body.inert = true;
+    restarted.hidden = false;
+  });
   el.append(frame);
 }

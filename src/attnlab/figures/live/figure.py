@@ -71,7 +71,8 @@ class Figure(AnyWidget):
 
     A figure declares its inputs as `Input`, sets `title` and `_esm`, and writes `checked`,
     `computed`, `summary` and `fallback`. An input may have any name that no widget has: `keys` is
-    taken.
+    taken. What a reader sets in the page is an input, or else a trait that is synced: the page
+    alone would not have it after a reload.
 
     Attributes:
         state: what the page draws, as JSON; made by `computed` and by nothing else.

@@ -4,6 +4,7 @@ import { drawn, element, mount, setText, settling } from "./figure.mjs";
 import { player, steady } from "./motion.mjs";
 
 const MOVING = 0.7; // of the time for a frame; the rest is rest
+const FEW = 64; // combinations of menus that a recording has all of
 const SEEN = 0.6; // of a film that has come into view
 const NUMBER = /-?\d+(\.\d+)?/g;
 const PRESSES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity };
@@ -172,4 +173,4 @@ function draw(body, model) {
   };
 }
 
-export default { render: (context) => mount(context, draw), isWhole: ({ menus }) => !menus.length };
+export default { render: (context) => mount(context, draw), isWhole: ({ menus }) => menus.reduce((many, { options }) => many * options.length, 1) <= FEW };

@@ -117,12 +117,17 @@ def curve(
     colour: str | Colour = INK,
     thick: float = 2,
     opacity: float = 1,
+    upright: bool = False,
 ) -> Part:
-    """A line that leaves its start and reaches its end level, as what flows from left to right."""
+    """A line that leaves its start and reaches its end level, as what flows from left to right.
+
+    With `upright` it leaves and arrives upright, as what goes from one line of words to another.
+    """
     (x, y), (to_x, to_y) = start, end
-    bend = (x + to_x) / 2
-    d = f"M{x:.1f} {y:.1f}C{bend:.1f} {y:.1f} {bend:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
-    return _stroke(key, d, colour, thick, opacity)
+    across, down = (x + to_x) / 2, (y + to_y) / 2
+    bends = ((x, down), (to_x, down)) if upright else ((across, y), (across, to_y))
+    path = " ".join(f"{a:.1f} {b:.1f}" for a, b in (*bends, end))
+    return _stroke(key, f"M{x:.1f} {y:.1f}C{path}", colour, thick, opacity)
 
 
 def arc(
@@ -134,6 +139,7 @@ def arc(
     colour: str | Colour = BLUE,
     opacity: float = 1,
     wide: float = WIDE,
+    below: bool = False,
 ) -> Part:
     """An arc over a line of words, from one that listens to one that it listens to.
 
@@ -146,12 +152,15 @@ def arc(
         colour: of the line.
         opacity: of an arc of weight 1; a lighter one is paler.
         wide: how far the words reach, which decides how high it is.
+        below: it hangs under the words instead.
     """
+    up = 1 if below else -1
     if start == end:
-        d = f"M{start - 5:.1f} {floor:.1f}C{start - 18:.1f} {floor - 26:.1f}"
-        d += f" {start + 18:.1f} {floor - 26:.1f} {start + 5:.1f} {floor:.1f}"
+        top = floor + 26 * up
+        d = f"M{start - 5:.1f} {floor:.1f}C{start - 18:.1f} {top:.1f}"
+        d += f" {start + 18:.1f} {top:.1f} {start + 5:.1f} {floor:.1f}"
     else:
-        top = floor - rise(abs(start - end), wide)
+        top = floor + rise(abs(start - end), wide) * up
         d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f}"
         d += f" {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
     return _stroke(key, d, colour, 1 + 7 * weight, opacity * (0.25 + 0.75 * weight))

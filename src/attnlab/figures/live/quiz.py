@@ -39,10 +39,10 @@ class Quiz(Figure):
         """Choose, once, and keep it among the learner's progress.
 
         Raises:
-            ValueError: that was chosen before, or there is no such question or choice.
+            ValueError: another was chosen before, or there is no such question or choice.
         """
-        self.change(chosen=self._asking.with_choice(self.chosen, question, choice))
-        self.problem = self._asking.keep(question, choice)
+        self.change(chosen=self._asking.choose(self.chosen, question, choice))
+        self.problem = self._asking.problem
 
     def checked(self, inputs: Values) -> Values:
         """One choice, or None, for each question."""

@@ -1,4 +1,4 @@
-"""Lesson 03's figures: one contraction, masked weights, shuffled tokens, growth, big matrices."""
+"""Lesson 03's figures: masked weights, shuffled tokens, growth, big matrices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
-    BLUE,
-    GREEN,
     GREY,
     ORANGE,
     Picture,
@@ -22,51 +20,6 @@ from attnlab.figures.picture import (
 
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 Numbers = Any  # nested lists or an array
-
-
-def contraction(
-    Q: Numbers, K: Numbers, S: Numbers, tokens: Sequence[str], n: int, m: int
-) -> Picture:
-    """Where one entry of 'nk,mk->nm' comes from: a row of Q, a row of K, one cell of S.
-
-    Args:
-        Q: (N, d_k).
-        K: (N, d_k).
-        S: (N, N), the scores before they are scaled.
-        tokens: N labels.
-        n: the query whose row is framed.
-        m: the key whose row is framed.
-    """
-    queries, keys, scores = (as_array(part) for part in (Q, K, S))
-    limit = max(float(abs(part).max()) for part in (queries, keys, scores))
-    widths = [f"k={k}" for k in range(queries.shape[1])]
-    figure, axes = new_figure(columns=3, width=9.5, height=2.9)
-    panels = (
-        ("Q, axes n k", queries, widths, (-0.5, n - 0.5), len(widths), BLUE),
-        ("K, axes m k", keys, widths, (-0.5, m - 0.5), len(widths), GREEN),
-        ("S, axes n m", scores, tokens, (m - 0.5, n - 0.5), 1, ORANGE),
-    )
-    for place, (title, numbers, columns, corner, width, colour) in zip(
-        axes[0], panels, strict=True
-    ):
-        image = draw_heatmap(place, numbers, tokens, columns, title, (-limit, limit), SIGNED)
-        frame = Rectangle(corner, width, 1, fill=False, linewidth=4, edgecolor=colour)
-        frame.set_clip_on(False)
-        place.add_patch(frame)
-    axes[0, 0].set_ylabel("n")
-    axes[0, 1].set_ylabel("m")
-    axes[0, 2].set(ylabel="n", xlabel="m")
-    figure.colorbar(image, ax=axes, label="entry")
-    products = " + ".join(
-        f"{q:g}·{k:g}" if k >= 0 else f"{q:g}·({k:g})"
-        for q, k in zip(queries[n], keys[m], strict=True)
-    )
-    return Picture(
-        figure,
-        f"Three heatmaps: Q, K and the scores S. Framed: the row of {tokens[n]} in Q, the row of "
-        f"{tokens[m]} in K, and the one entry of S that they make, "
-        f"{products} = {scores[n, m]:g}.",
-    )
 
 
 def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequence[str]) -> Picture:

@@ -1,4 +1,4 @@
-"""Lesson 04's figures: sharpening weights, spreading scores, a dying Jacobian, four measures."""
+"""Lesson 04's figures: spreading scores, a dying Jacobian, four measures."""
 
 from __future__ import annotations
 
@@ -29,32 +29,6 @@ WAYS = (
     (GREY, "v", (0, (5, 1))),
 )
 Numbers = Any  # nested lists or an array
-
-
-def weights_in_panels(panels: Mapping[str, Numbers], tokens: Sequence[str]) -> Picture:
-    """Weights of one sentence under several conditions, with the same colours.
-
-    Args:
-        panels: for each title, (N, N) weights.
-        tokens: N labels.
-    """
-    figure, axes = new_figure(columns=len(panels), width=4.1 * len(panels), height=3.3)
-    words = []
-    for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
-        matrix = as_array(weights)
-        image = draw_heatmap(place, matrix, tokens, tokens, title)
-        place.set_xlabel("keys")
-        place.tick_params(labelsize=10)
-        best = matrix.max(axis=1)
-        words.append(
-            f"{title}: the largest weight of a row is {best.min():.2f} to {best.max():.2f}"
-        )
-    axes[0, 0].set_ylabel("queries")
-    figure.colorbar(image, ax=axes, label="weight")
-    return Picture(
-        figure,
-        f"{len(panels)} heatmaps of weights for '{' '.join(tokens)}'. {'; '.join(words)}.",
-    )
 
 
 def spreads(scores: Mapping[int, Numbers]) -> Picture:

@@ -1,4 +1,4 @@
-"""Figures of lesson 01: one learned head, a query among keys, one that moves, the temperature."""
+"""Figures of lesson 01: one learned head, a query that turns over the shelf, the temperature."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from attnlab.checks.reference import softmax
 from attnlab.figures.live.figure import Figure
 from attnlab.figures.live.recording import replay
 from attnlab.figures.palette import SERIES
 from attnlab.figures.picture import GREY, ORANGE, Picture, new_figure
+from attnlab.lessons.soft_lookup.turning import shelf as shelf
 
 # A book keeps its colour and its line in every figure of the lesson.
 COLOURS = tuple(colour.light for colour in SERIES)
@@ -36,49 +36,8 @@ def one_head() -> Figure:
     """
     figure = replay(json.loads(HEAD.read_text(encoding="utf-8")))
     figure.row = len(figure.state["queries"]) - 1
+    figure.view = "arcs"
     return figure
-
-
-def shelf(query: Numbers, keys: Table, weights: Numbers, books: Sequence[str]) -> Picture:
-    """Keys and query as arrows on the plane, and beside them each book's weight.
-
-    Args:
-        query: (2,).
-        keys: (M, 2).
-        weights: (M,), add up to 1.
-        books: M titles.
-    """
-    figure, axes = new_figure(columns=2, width=8.5, height=3.7)
-    plane, bars = axes[0]
-    reach = 1.45 * float(np.abs(keys).max())
-    for key, book, colour in zip(keys, books, COLOURS, strict=True):
-        _arrow(plane, key, book, colour)
-    _arrow(plane, query, "the question", QUERY, width=3.5)
-    plane.set(
-        aspect="equal",
-        xlim=(-1.25 * reach, 1.25 * reach),
-        ylim=(-reach, reach),
-        xlabel="fresh water",
-        ylabel="salt water",
-        title="what each spine promises",
-    )
-    plane.axhline(0, color=GREY, lw=0.5)
-    plane.axvline(0, color=GREY, lw=0.5)
-    bars.barh(books, weights, color=COLOURS)
-    for row, weight in enumerate(weights):
-        bars.text(weight + 0.02, row, f"{weight:.4f}", va="center")
-    bars.invert_yaxis()
-    bars.set(xlim=(0, 1), xlabel="weight", title="what share each page gets")
-    angles = ", ".join(
-        f"{book} {_angle(query, key):.0f} degrees away with weight {weight:.4f}"
-        for book, key, weight in zip(books, keys, weights, strict=True)
-    )
-    return Picture(
-        figure,
-        f"Two panels. Left: the question and {len(books)} keys as arrows from the origin, fresh "
-        f"water to the right and salt water upwards. Right: a bar for each book's weight. "
-        f"Seen from the question: {angles}.",
-    )
 
 
 def sliding_query(
@@ -121,7 +80,15 @@ def sliding_query(
         above.set_title(name)
         below.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 30))
         for axis in (above, below):
-            axis.axvline(_direction(query), color=GREY, lw=1, ls=":")
+            top = 0.9 if axis is above else 1.0
+            axis.axvline(_direction(query), ymax=top, color=GREY, lw=1, ls=":")
+        above.annotate(
+            "our question",
+            (_direction(query), 0.99),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="top",
+        )
     matches = [
         (_direction(key), page, book, colour)
         for key, page, book, colour in zip(keys, salt, books, COLOURS, strict=True)
@@ -199,23 +166,9 @@ def temperature(
     )
 
 
-def _arrow(axes: Axes, tip: Numbers, name: str, colour: str, width: float = 2.0) -> None:
-    axes.annotate(
-        "", (tip[0], tip[1]), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width}
-    )
-    x, y = 1.22 * np.array(tip)
-    axes.text(x, y, name, ha="center", va="center")
-
-
 def _direction(vector: Numbers) -> float:
     """Angle of a vector (2,) against the first axis, degrees."""
     return float(np.degrees(np.arctan2(vector[1], vector[0])))
-
-
-def _angle(one: Numbers, other: Numbers) -> float:
-    """Angle between two vectors (2,), degrees."""
-    turn = abs(_direction(one) - _direction(other))
-    return min(turn, 360 - turn)
 
 
 def _turned(degrees: float, length: float) -> np.ndarray:

@@ -1,73 +1,124 @@
-"""Lesson 01 opens with a question that turns over a shelf: pages pour into its answer."""
+"""Lesson 01 opens with sentences to put together, and who listens to whom in them.
+
+What the small model's words listen to is recorded in `sentences.json`, by `make model`.
+"""
 
 from __future__ import annotations
 
-import math
+import json
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
 
-from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
-from attnlab.figures.palette import SERIES
+from attnlab.figures.live.film import Choice, Film, Frame
+from attnlab.figures.live.parts import SMALL, WIDE, Part, arc, centred, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE
 
-BOOKS = ("rivers", "marshes", "seas", "deserts")
-KEYS = ((2, -1), (2, 1), (-1, 2), (-2, -1))
-SALT = (1, 10, 35, 2)  # g/l, on each book's page
-LENGTH = math.hypot(1, 2)  # of the lesson's question, (1, 2)
-HIGH = 250
-MIDDLE, UNIT = (160, 128), 34  # of the shelf; px for an entry of 1
-LEFT, WIDTH, TOP, TALL = 372, 60, 34, 180  # of the answer
-# Angles of the question, in degrees; the seventh is that of (1, 2), between marshes and seas.
-TURN = (-27, -9, 9, 27, 39, 51, 63.4, 81, 99, 117, 144, 180, 207)
+SENTENCES = Path(__file__).with_name("sentences.json")
+MENUS = {
+    "first noun": ("dogs", "dog", "kings", "king"),
+    "link": ("that … sees", "that … knows", "behind", "near"),
+    "second noun": ("boy", "girls", "cat", "cats"),
+}
+MANY = ("dogs", "kings", "girls", "cats")
+HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
+GAP, LEAST = 13, 0.05  # between words; a weight that is drawn
+START = "start"  # what the model has for the beginning of a text
 
 
 def opening() -> Film:
-    """The film."""
-    frames = [_frame(math.radians(degrees)) for degrees in TURN]
-    return Film("A question turns over a shelf of four books", frames, HIGH, telling=6)
+    """The film, for each sentence that the menus allow."""
+    return Film("Who listens to whom? Put a sentence together", _frames, HIGH, menus=MENUS)
 
 
-def weights(query: tuple[float, float]) -> list[float]:
-    """(4,), the share of each book: softmax of its key's dot product with the query, (2,)."""
-    powers = [math.exp(query[0] * fresh + query[1] * salt) for fresh, salt in KEYS]
-    return [power / sum(powers) for power in powers]
+def sentence(chosen: Choice) -> list[str]:
+    """Its words, without the verb that the model has to guess."""
+    first, link, second = (chosen[name] for name in MENUS)
+    if " … " not in link:
+        return ["the", first, link, "the", second]
+    that, sees = link.split(" … ")
+    return ["the", first, that, "the", second, sees[:-1] if second in MANY else sees]
 
 
-def _frame(angle: float) -> Frame:
-    query = (LENGTH * math.cos(angle), LENGTH * math.sin(angle))
-    shares = weights(query)
-    salt = sum(share * page for share, page in zip(shares, SALT, strict=True))
-    most = max(range(len(BOOKS)), key=lambda m: shares[m])
-    parts = [part for m in range(len(BOOKS)) for part in _book(m, shares)]
-    parts += [
-        line("question", [MIDDLE, _at(query)], INK, 5),
-        dot("asks", *_at(query), 7),
-        word("answer", LEFT + WIDTH / 2, TOP - 12, "the answer", size=SMALL),
-        word("salt", LEFT + WIDTH / 2, TOP + TALL + 24, f"{salt:.1f} g/l salt", size=SMALL),
-    ]
-    return Frame(parts, _told(shares, most, salt))
+def sentences() -> list[list[str]]:
+    """All of them."""
+    return [sentence(dict(zip(MENUS, each, strict=True))) for each in product(*MENUS.values())]
 
 
-def _told(shares: list[float], most: int, salt: float) -> str:
-    first, second = sorted(range(len(BOOKS)), key=lambda m: -shares[m])[:2]
-    mixed = f", {BOOKS[second]} {shares[second]:.2f}" if shares[second] >= 0.05 else ""
-    return (
-        f"The question is nearest to {BOOKS[most]}. Its answer takes {BOOKS[first]} "
-        f"{shares[first]:.2f}{mixed}: {salt:.1f} grams of salt a litre."
+@cache
+def _recorded() -> dict[str, Any]:
+    """For each sentence, rows of weights up to each word, and what verb may be next.
+
+    The first word is the start of the text.
+    """
+    return {" ".join(each["words"]): each for each in json.loads(SENTENCES.read_text("utf-8"))}
+
+
+def _frames(chosen: Choice) -> list[Frame]:
+    words = sentence(chosen)
+    known = _recorded()[" ".join(words)]
+    rows, guess, other = known["weights"], known["guess"], known["other"]
+    line = [START, *words, guess]
+    places = centred(line, gap=GAP)
+    frames = []
+    for last in range(1, len(words) + 1):
+        parts = [*_words(line[: last + 1], places), *_arcs(rows, places, last)]
+        frames.append(Frame(parts, _heard(line, rows[last])))
+    last = len(words)
+    parts = [*_words(line[:-1], places), *_arcs(rows, places, last)]
+    asks = word("guess", places[-1], LINE, "?", ORANGE, weight=700)
+    frames.append(
+        Frame([*parts, asks], f"Which verb is next? The model guesses after “{line[last]}”.")
     )
+    parts = [*_words(line[:-1], places), *_arcs(rows, places, last)]
+    parts += [
+        word("guess", places[-1], LINE, guess, ORANGE, weight=700),
+        word("not", min(places[-1] + 45, WIDE), LINE + 28, f"not {other}", GREY, "end", SMALL),
+    ]
+    whom = chosen["first noun"]
+    told = (
+        f"“{line[last]}” has listened to “{whom}”: the likeliest verb is “{guess}”, not “{other}”."
+    )
+    return [*frames, Frame(parts, told)]
 
 
-def _at(vector: tuple[float, float]) -> tuple[float, float]:
-    return MIDDLE[0] + UNIT * vector[0], MIDDLE[1] - UNIT * vector[1]
+def _heard(line: Sequence[str], row: Sequence[float]) -> str:
+    last = len(row) - 1
+    most = max(range(len(row)), key=lambda j: row[j])
+    if most == last:
+        return f"“{line[last]}” keeps to itself: {row[last]:.2f}."
+    whom = "the start of the text" if most == 0 else f"“{line[most]}”"
+    return f"“{line[last]}” listens most to {whom}: {row[most]:.2f}."
 
 
-def _book(m: int, shares: list[float]) -> list[Part]:
-    """A book's spine and its name, what pours out of it, and where that is in the answer."""
-    name, colour, (x, y) = BOOKS[m], SERIES[m], _at(KEYS[m])
-    below = TOP + TALL * (1 - sum(shares[: m + 1]))
-    tall = TALL * shares[m]
-    end = (LEFT, below + tall / 2)
+def _words(line: Sequence[str], places: Sequence[float]) -> list[Part]:
+    last = len(line) - 1
     return [
-        curve(f"pours {name}", (x, y), end, colour, 1 + 16 * shares[m], 0.15 + 0.6 * shares[m]),
-        line(f"spine {name}", [MIDDLE, (x, y)], colour, 4),
-        word(f"name {name}", x, y + (28 if KEYS[m][1] < 0 else -14), name, colour, size=SMALL),
-        box(f"share {name}", (LEFT, below), (WIDTH, tall), colour),
+        word("word 0", places[0], LINE, START, GREY, size=SMALL),
+        *(
+            word(f"word {i}", places[i], LINE, line[i], weight=700 if i == last else 400)
+            for i in range(1, len(line))
+        ),
+    ]
+
+
+def _arcs(rows: Sequence[Sequence[float]], places: Sequence[float], last: int) -> list[Part]:
+    """Of all words so far; those of the last are in front, and the others paler."""
+    wide = places[-1] - places[0]
+    return [
+        arc(
+            f"{i} {j}",
+            places[i],
+            places[j],
+            FLOOR,
+            weight,
+            ORANGE if i == last else BLUE,
+            1 if i == last else 0.3,
+            wide,
+        )
+        for i in range(1, last + 1)
+        for j, weight in enumerate(rows[i])
+        if weight >= LEAST
     ]

@@ -1,0 +1,92 @@
+"""Lesson 01's shelf: a question turns over it, and pages pour into its answer."""
+
+from __future__ import annotations
+
+import math
+
+from attnlab.figures.live.film import Film, Frame
+from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
+from attnlab.figures.palette import SERIES
+
+BOOKS = ("rivers", "marshes", "seas", "deserts")
+KEYS = ((2, -1), (2, 1), (-1, 2), (-2, -1))
+SALT = (1, 10, 35, 2)  # g/l, on each book's page
+LENGTH = math.hypot(1, 2)  # of the lesson's question, (1, 2)
+HIGH = 250
+MIDDLE, UNIT = (160, 128), 34  # of the shelf; px for an entry of 1
+NAMED = ((0, 28), (26, -14), (0, -14), (0, 28))  # from the end of a spine
+NEAREST, BENDS = 20, 12  # of the angles' arcs: the smallest; of how many lines each is made
+LEFT, WIDTH, TOP, TALL = 372, 60, 34, 180  # of the answer
+OURS = 360 + math.degrees(math.atan2(2, 1))
+# Directions of the question, in degrees, from seas by deserts and rivers to the lesson's, (1, 2).
+TURN = (117, 144, 180, 207, 240, 275, 310, 333, 351, 369, 387, 405, OURS)
+
+
+def shelf() -> Film:
+    """The film of it."""
+    frames = [_frame(math.radians(degrees)) for degrees in TURN]
+    return Film("A question turns over a shelf of four books", frames, HIGH)
+
+
+def weights(query: tuple[float, float]) -> list[float]:
+    """(4,), the share of each book: softmax of its key's dot product with the query, (2,)."""
+    powers = [math.exp(query[0] * fresh + query[1] * salt) for fresh, salt in KEYS]
+    return [power / sum(powers) for power in powers]
+
+
+def _frame(angle: float) -> Frame:
+    query = (LENGTH * math.cos(angle), LENGTH * math.sin(angle))
+    shares = weights(query)
+    salt = sum(share * page for share, page in zip(shares, SALT, strict=True))
+    most = max(range(len(BOOKS)), key=lambda m: shares[m])
+    books = [_book(m, shares) for m in range(len(BOOKS))]
+    parts = [part for each in zip(*books, strict=True) for part in each]  # no flow over a name
+    parts += [_angle(m, angle) for m in range(len(BOOKS))]
+    parts += [
+        line("question", [MIDDLE, _at(query)], INK, 5),
+        dot("asks", *_at(query), 7),
+        word("answer", LEFT + WIDTH / 2, TOP - 12, "the answer", size=SMALL),
+        word("salt", LEFT + WIDTH / 2, TOP + TALL + 24, f"{salt:.1f} g/l salt", size=SMALL),
+    ]
+    return Frame(parts, _told(shares, most, salt, angle))
+
+
+def _told(shares: list[float], most: int, salt: float, angle: float) -> str:
+    first, second = sorted(range(len(BOOKS)), key=lambda m: -shares[m])[:2]
+    mixed = f", {BOOKS[second]} {shares[second]:.2f}" if shares[second] >= 0.05 else ""
+    return (
+        f"The question is {abs(_turned(most, angle)):.0f}° from {BOOKS[most]}. Its answer takes "
+        f"{BOOKS[first]} {shares[first]:.2f}{mixed}: {salt:.1f} grams of salt a litre."
+    )
+
+
+def _at(vector: tuple[float, float]) -> tuple[float, float]:
+    return MIDDLE[0] + UNIT * vector[0], MIDDLE[1] - UNIT * vector[1]
+
+
+def _turned(m: int, angle: float) -> float:
+    """How far a key is turned against the question, in degrees from -180 to 180."""
+    fresh, salt = KEYS[m]
+    return (math.degrees(math.atan2(salt, fresh) - angle) + 180) % 360 - 180
+
+
+def _angle(m: int, angle: float) -> Part:
+    """From the question to a key, around the middle; each book has its own distance."""
+    far, turned = NEAREST + 8 * m, math.radians(_turned(m, angle))
+    ways = [angle + turned * step / BENDS for step in range(BENDS + 1)]
+    points = [(MIDDLE[0] + far * math.cos(at), MIDDLE[1] - far * math.sin(at)) for at in ways]
+    return line(f"angle {BOOKS[m]}", points, SERIES[m], 3, 0.7)
+
+
+def _book(m: int, shares: list[float]) -> list[Part]:
+    """A book's spine and its name, what pours out of it, and where that is in the answer."""
+    name, colour, (x, y) = BOOKS[m], SERIES[m], _at(KEYS[m])
+    below = TOP + TALL * (1 - sum(shares[: m + 1]))
+    tall = TALL * shares[m]
+    end = (LEFT, below + tall / 2)
+    return [
+        box(f"share {name}", (LEFT, below), (WIDTH, tall), colour),
+        curve(f"pours {name}", (x, y), end, colour, 1 + 16 * shares[m], 0.15 + 0.6 * shares[m]),
+        line(f"spine {name}", [MIDDLE, (x, y)], colour, 4),
+        word(f"name {name}", x + NAMED[m][0], y + NAMED[m][1], name, colour, size=SMALL),
+    ]
