@@ -129,10 +129,11 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() 
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
     from attnlab import small
-    from attnlab.lessons.multi_head.opening import share_of_singular
+    from attnlab.lessons.multi_head.opening import LAYER, TEXT
+    from attnlab.small import measure
 
-    subject = small.head("subject")[1]
-    singular = {off: share_of_singular(off) > 0.5 for off in (None, 0, 1, 2, 3)}
+    verbs, subject = measure.removal(small.load(), LAYER, TEXT), small.head("subject")[1]
+    singular = {off: verbs(off)["runs"] > 0.5 for off in (None, 0, 1, 2, 3)}
     assert singular == {off: off != subject for off in singular}
 
 
