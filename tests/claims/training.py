@@ -61,7 +61,10 @@ def of_the_text(written: str) -> float:
     return sum(each in here.TEXT for each in stretches) / len(stretches)
 
 
-@lesson.says("Its arcs gather while its loss falls.", long=True)
+@lesson.says(
+    "This is one model while it is trained: its arcs gather, its loss falls, and its noise becomes words.",
+    long=True,
+)
 def the_film_is_of_the_lessons_writer() -> None:
     """Its losses on the way, and where its first layer looks: from everywhere to one letter back."""
     known = json.loads(opening.RECORDED.read_text(encoding="utf-8"))
