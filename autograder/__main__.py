@@ -260,9 +260,13 @@ def _report(asked: argparse.Namespace) -> int:
 def _rename(asked: argparse.Namespace) -> int:
     from autograder.gradebook.course import Course
     from autograder.gradebook.rename import rename
+    from autograder.run.lock import sole_grader
 
+    course = Course.here()
+    lock = course.submitted(".", ".").parent / "runs" / "lock"
     try:
-        return _say(rename(Course.here(), partial(_agreed, asked)))
+        with sole_grader(lock, "this class", partial(print, file=sys.stderr)):
+            return _say(rename(course, partial(_agreed, asked)))
     except OSError as error:
         return _failed(error, 1)
 

@@ -24,7 +24,7 @@ from attnlab.figures.live.exported import moved
 from attnlab.figures.live.fallback import MOVES
 from attnlab.figures.live.recording import moving, recorded
 from attnlab.lessons import Lesson, lesson, slugs
-from attnlab.lessons.soft_lookup.figures import one_head
+from attnlab.lessons.soft_lookup.opening import opening
 from attnlab.notebook import check_function
 from attnlab.published import PUBLISHED_AT, Places, wrong
 from docs import doors, runs
@@ -156,7 +156,7 @@ def cover(lessons: list[Lesson], places: Places = PUBLISHED_AT, parts: Path | No
         text,
         bar=_raw(runs.told_front(parts, *TRIED)) if parts else "",
         card=_raw(card(text)),
-        figure=_raw(moving(recorded(one_head()))),
+        figure=_raw(moving(recorded(opening()))),
         running=f"; lessons {' and '.join(ours)} run here too" if ours else "",
         lessons=table(lessons, "notebooks/"),
         start=doors.tried(places) + doors.got(places),

@@ -140,15 +140,11 @@ WALKS = {
     "Heads": Walk(
         [f"figure.row = {row}" for row in range(10)]
         + [f"figure.off = {head}" for head in (0, 1, 2, 3, None)],
-        """import random
-
-from attnlab import small
+        """from attnlab import small
 from attnlab.small import measure
 
-sentence = "<s> the king behind the dogs that the boy sees".split()
-rng = random.Random(7)
-asked = {task: measure.questions(task, rng, 20) for task in measure.TASKS}
-without = measure.removal(small.load(), 1, asked)
+sentence = "<s> the king behind the dogs that the boys see".split()
+without = measure.removal(small.load(), 1, sentence)
 figure = figures.live.Heads(small.weights(sentence)[1], sentence, without=without)""",
     ),
     "MaskPainter": Walk(
@@ -157,12 +153,14 @@ figure = figures.live.Heads(small.weights(sentence)[1], sentence, without=withou
             for preset in ("none", "causal", "padding", "causal and padding", "window")
             for row in (0, 3, 7)
         ]
-        + ["figure.mask = np.zeros((8, 8), bool)", "figure.mask = np.eye(8, dtype=bool)"],
+        + ["figure.mask = np.zeros((10, 10), bool)", "figure.mask = np.eye(10, dtype=bool)"],
         """import numpy as np
 
-sentence = "the cat sat on the mat yesterday afternoon".split()
-scores = np.random.default_rng(0).normal(size=(8, 8))
-figure = figures.live.MaskPainter(scores, sentence, preset="causal")""",
+from attnlab.lessons.causal_mask.learned import verb_after
+
+sentence = "<s> the king behind the dogs that the boys see".split()
+scores, effect = verb_after(sentence)
+figure = figures.live.MaskPainter(scores, sentence, preset="causal", effect=effect)""",
     ),
     "Quiz": Walk(["figure.choose(0, 1)", "figure.choose(1, 2)"], SOURCES["Quiz"]),
     "Race": Walk(

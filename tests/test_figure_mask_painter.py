@@ -145,6 +145,14 @@ def test_the_mask_cannot_be_changed_in_place(painter: MaskPainter) -> None:
         painter.mask[0, 0] = False
 
 
+def test_what_a_mask_does_to_a_text_is_told_and_stands_in_the_still() -> None:
+    painter = MaskPainter(SCORES, TOKENS, effect=lambda mask: f"{int(mask.sum())} can be <read>.")
+    paint(painter, {"toggle": [0, 0]})
+    assert painter.state["effect"] == "15 can be <read>."
+    assert "15 can be &lt;read&gt;." in painter.fallback()
+    assert repr(painter).endswith("15 can be <read>.")
+
+
 def test_repr_says_what_there_is_to_see(painter: MaskPainter) -> None:
     painter.preset = "causal"
     facts = ("causal", "6 of 16", "True = attend", "10 True", "True = blocked", "6")

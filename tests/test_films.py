@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,11 +129,50 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() 
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
     from attnlab import small
-    from attnlab.lessons.multi_head.opening import share_of_singular
+    from attnlab.lessons.multi_head.opening import LAYER, TEXT
+    from attnlab.small import measure
 
-    subject = small.head("subject")[1]
-    singular = {off: share_of_singular(off) > 0.5 for off in (None, 0, 1, 2, 3)}
+    verbs, subject = measure.removal(small.load(), LAYER, TEXT), small.head("subject")[1]
+    singular = {off: verbs(off)["runs"] > 0.5 for off in (None, 0, 1, 2, 3)}
     assert singular == {off: off != subject for off in singular}
+
+
+@pytest.mark.lessons("09-position")
+def test_lesson_09s_score_depends_on_the_distance_alone() -> None:
+    from attnlab.lessons.position.opening import score
+
+    for apart, expected in ((2, 1), (3, 0), (4, -1)):  # as in the lesson's table: 2 cos(30° n)
+        assert [score(at, at + apart) for at in range(5)] == pytest.approx([expected] * 5)
+
+
+@pytest.mark.lessons("05-pytorch")
+def test_lesson_05s_slopes_are_those_that_autograd_finds() -> None:
+    import torch
+
+    from attnlab.lessons.pytorch.opening import SCORES, VALUES, answer, slopes
+
+    scores = torch.tensor(SCORES, dtype=torch.float64, requires_grad=True)
+    z = scores.softmax(dim=-1) @ torch.tensor(VALUES, dtype=torch.float64)
+    z.backward()
+    assert answer(SCORES) == pytest.approx(z.item())
+    assert scores.grad is not None
+    assert slopes(SCORES) == pytest.approx(scores.grad.tolist())
+    assert slopes(SCORES) == pytest.approx([1, 0, -1])
+
+
+@pytest.mark.lessons("08-cross-attention")
+def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
+    import torch
+
+    from attnlab.lessons.cross_attention.opening import ASKED, ASKS, weights
+
+    cells = code_cells(read(solution_path("08-cross-attention")))
+    [by_hand] = [each for each in cells if each.source.startswith("english = ")]
+    names: dict[str, Any] = {"torch": torch}
+    exec(by_hand.source, names)
+    assert (list(ASKS), list(ASKED)) == (names["english"], names["german"])
+    expected = (names["W_q"] @ names["W_k"].T / 2).softmax(dim=-1)  # words are one-hot, √d_k is 2
+    torch.testing.assert_close(torch.tensor(weights()), expected)
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
@@ -247,3 +287,39 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):
         model_film.opening(lambda *args, scaling: right(*args, scaling)[::-1], text)
+
+
+@pytest.mark.lessons("10-training")
+def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
+    frames = opening_of("10-training").state["frames"]
+    texts = ["".join(text for _, key, _, text in f["parts"] if "letter" in key) for f in frames]
+    assert all(text.startswith("Thevalue") for text in texts)
+    assert "the" in texts[-1]
+    long = [sum("arc" in key for _, key, _, _ in frame["parts"]) for frame in frames]
+    assert long[-1] < 45 < 100 < long[0]  # 31 letters have one before them
+
+
+@pytest.mark.lessons("12-shortcuts")
+def test_what_is_not_in_reach_of_a_window_has_no_arc_and_is_guessed() -> None:
+    parts = {
+        key: (look, text)
+        for _, key, look, text in opening_of("12-shortcuts").state["frames"][-1]["parts"]
+    }
+    assert parts["right 0 1"][1] == "1.00"  # full attention
+    assert float(parts["right 1 1"][1]) < 0.2
+    assert "look 0 1 0" in parts
+    assert "look 1 1 0" not in parts
+
+
+@pytest.mark.lessons("13-gpu-sdpa")
+def test_kernels_come_in_by_their_times_and_the_last_holds_most() -> None:
+    parts = {
+        key: (look, text)
+        for _, key, look, text in opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
+    }
+    names = [key.removeprefix("time ") for key in parts if key.startswith("time ")]
+    radius = {name: parts[f"holds {name}"][0]["r"] for name in names}
+    assert max(radius, key=lambda name: radius[name]) == "math"
+    seconds = {name: float(parts[f"time {name}"][1].split()[0]) for name in names}
+    assert max(seconds, key=lambda name: seconds[name]) == "math"
+    assert parts["now"][1] == parts["time math"][1]

@@ -6,12 +6,14 @@ day before a course knew its version.
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
@@ -466,7 +468,14 @@ def test_a_class_follows_once_its_instructor_agrees(
     assert main(["rename"]) == 0
     assert tells(capsys.readouterr().out, GPU, NOW, "4 folders")
     assert names(class_of_old) == before
-    monkeypatch.setattr("sys.stdin", io.StringIO("yes\n"))
+
+    def agree() -> str:
+        with (class_of_old / "class" / "runs" / "lock").open() as lock:
+            with pytest.raises(BlockingIOError):  # no run writes meanwhile
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return "yes\n"
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(readline=agree))
     assert main(["rename"]) == 0
     now = names(class_of_old)
     assert now == ({NOW}, {path.replace(GPU, NOW) for path in before[1]})

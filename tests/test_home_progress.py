@@ -20,12 +20,15 @@ from attnlab.home.page import Links, home
 from attnlab.home.standing import mistakes, next_up, standings
 from attnlab.home.summary import Summary
 from attnlab.lesson import begin
+from attnlab.lessons import exercises_of
 from attnlab.notebook import check
 from attnlab.work import progress
 from attnlab.work.places import Course
 from attnlab.work.progress import Record, note, read
 from tests.course import tells
 from tests.home import OTHER, SLUG, make_copies
+
+Row = list[float]
 
 
 @pytest.fixture
@@ -378,6 +381,35 @@ def test_the_summary_the_home_and_the_terminal_say_the_same_is_next(
     assert f'href="../{OTHER}/{OTHER}.ipynb"' in shown._repr_html_()
     assert f"in lesson 02: work/{OTHER}" in in_terminal
     assert "Lesson 02, Pure Python" in on_page.partition("Continue")[0]
+
+
+def test_the_summary_looks_back_on_mended_mistakes_and_draws_with_ones_own_function(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def soft_lookup(query: Row, keys: list[Row], values: list[Row]) -> tuple[None, Row]:
+        scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
+        return None, softmax(scores)
+
+    def uniform(query: Row, keys: list[Row], values: list[Row]) -> tuple[None, Row]:
+        return None, [1 / len(keys)] * len(keys)
+
+    note(SLUG, "softmax", "FAIL", 1, 2, "unstable-softmax", "e is `too` <large>. It overflows.")
+    note(SLUG, "softmax", "PASS", 2, 2)
+    for function, is_drawn in ((soft_lookup, True), (uniform, False), (None, False)):
+        monkeypatch.setattr("__main__.soft_lookup", function, raising=False)
+        shown = attnlab.summary(SLUG)
+        assert isinstance(shown, Summary)
+        assert ("Drawn by your own <code>soft_lookup</code>" in shown._repr_html_()) == is_drawn
+    assert isinstance(shown, Summary)
+    assert "1 of the 3 arcs" in shown._repr_html_()
+    assert "e is <code>too</code> &lt;large&gt;.</li>" in shown._repr_html_()
+    assert "mended: e is `too` <large>." in repr(shown)
+    for slug, names in ((OTHER, exercises_of(OTHER)), (SLUG, exercises_of(SLUG))):
+        for name in names:
+            note(slug, name, "PASS", 9, 9)
+    last = attnlab.summary(SLUG)
+    assert isinstance(last, Summary)
+    assert "Every lesson is done" in last._repr_html_()
 
 
 def test_the_summary_knows_this_kernels_checks_where_nothing_is_kept(

@@ -98,6 +98,8 @@ def test_a_page_of_notebook_beside_it_shows_the_same_and_no_menu_of_instructors(
     assert "Nbgrader" not in page.locator(".lm-MenuBar").first.inner_text()
     page.reload()
     opened(page, distance="6")
+    slider(page).press("ArrowRight")
+    expect(slider(lesson.page)).to_have_value("7")
     page.close()
 
 

@@ -30,7 +30,7 @@ _SENTENCES = {
     5: f"is in use: another program kept writing to it. Wait for it or stop it, {_AGAIN}",
     6: f"is in use: another program kept writing to it. Wait for it or stop it, {_AGAIN}",
     8: f"is read-only. Make the file and its folder writable, {_AGAIN}",
-    10: f"could not be read or written. Check the disk, {_AGAIN}",
+    10: f"could not be read or written. Check the disk, and what `ulimit -f` allows, {_AGAIN}",
     11: f"is damaged. Put a backup in its place, {_AGAIN}",
     13: f"could not be written: the disk is full. Free some space, {_AGAIN}",
     14: f"could not be opened. Check that its folder is there and is writable, {_AGAIN}",

@@ -19,7 +19,7 @@ from nbgrader import api, utils
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session, load_only
 
-from autograder.pages.standing import Mark, Standing
+from autograder.pages.standing import PLACES, Mark, Standing
 from autograder.pages.summary import Remarks
 
 CHECK = "-check"  # an exercise's grade cell is named for its solution cell
@@ -310,7 +310,7 @@ def standings(
         exercise = name.removesuffix(CHECK)
         text = said.get((of, ids.comments.get(exercise)), "")
         standing = found.setdefault(student, Standing({}, penalty or 0.0, name=called))
-        standing.marks[exercise] = Mark(score, most, manual, extra or 0.0, text)
+        standing.marks[exercise] = Mark(round(score, PLACES), most, manual, extra or 0.0, text)
     return found
 
 

@@ -34,6 +34,9 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 
 begin("05-pytorch")
 
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
 # %% [markdown]
 # **Where you are.** The block of lesson 02. Here you take slopes through the two lit boxes.
 

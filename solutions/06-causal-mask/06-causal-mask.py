@@ -334,9 +334,40 @@ def attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Te
 check(attention)
 
 # %% [markdown]
-# Now read the first six words, each with a random vector. Is the upper triangle of your own weights *exactly* 0?
+# Now it reads what was learned. `inside` gives what one head of the small model gets (lesson 01): a row for each word, and three
+# matrices. Is the upper triangle of your weights *exactly* 0?
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from attnlab.lessons.causal_mask.learned import inside, verb_after
+
+its_own = "<s> the king behind the dogs that the boys see".split()
+out, weights = attention(*inside(its_own))
+print("largest entry above the diagonal:", weights[0].triu(1).max().item())
+print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 10).double()))
+
+# %% [markdown]
+# It is 0.0, not 0.0000001.
+#
+# A verb could come after *dogs*, and after *see*. Which word does each of
+# them read most? And what does a cell on the diagonal mean?
+
+# %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
+yours = {"blocked": causal_mask(10), "reader": lambda words: attention(*inside(words))[1][0]}
+listens = figures.live.WhoListens(weights[0], its_own, **yours)
+listens.row = 9  # see
+listens
+
+# %% [markdown]
+# *See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, after which the verb could come as well, puts 0.90 on it. On
+# the **diagonal** a word reads itself. The causal mask never closes the diagonal, so no row is empty. Then type a sentence of your own,
+# in words that the model knows.
+#
+# Now your prediction, with a random vector for each word: replace *sat*, and count the output rows that change. `clone` copies a tensor, and
+# `torch.randn_like` makes normal numbers of its shape and dtype. With `rtol=0`, numbers are close if they differ by
+# `atol` at most, however large they are.
+
+
+# %% nbgrader={"grade": false, "grade_id": "count-changes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = torch.Generator().manual_seed(13)
 sentence = "the cat sat on the mat yesterday afternoon".split()
 x = torch.randn(1, 8, 16, generator=rng, dtype=torch.float64)
@@ -344,38 +375,7 @@ x[:, 4] = x[:, 0]  # the, both times
 widths = (12, 12, 3)  # d_k, d_k, d_v
 Wq, Wk, Wv = (torch.randn(16, width, generator=rng, dtype=x.dtype) / 4 for width in widths)
 
-out, weights = attention(x[:, :6], Wq, Wk, Wv)
-print(weights[0])
-print("largest entry above the diagonal:", weights[0].triu(1).max().item())
-print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 6).double()))
 
-# %% [markdown]
-# It is 0.0, not 0.0000001.
-#
-# These vectors are random. The next figure shows attention that was learned: the small model of lesson 01, causal
-# like yours, on a sentence of its own. A verb could come after *dogs*, and after *see*. Which word does each of
-# them read most? And what does a cell on the diagonal mean?
-
-# %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from attnlab import small
-
-its_own = "<s> the king behind the dogs that the boys see runs".split()
-layer, head = small.head("subject")  # counted from 0
-blocked = causal_mask(len(its_own))  # True = blocked
-see = {"blocked": blocked, "shown": 4 * layer + head, "reader": small.weights}
-figures.live.WhoListens(small.weights(its_own), its_own, **see)
-
-# %% [markdown]
-# *See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, after which the verb could come as well, puts 0.90 on it. On
-# the **diagonal** a word reads itself. The causal mask never closes the diagonal, so no row is empty. Then type a sentence of your own,
-# in words that the model knows.
-#
-# Now your prediction: replace *sat*, and count the output rows that change. `clone` copies a tensor, and
-# `torch.randn_like` makes normal numbers of its shape and dtype. With `rtol=0`, numbers are close if they differ by
-# `atol` at most, however large they are.
-
-
-# %% nbgrader={"grade": false, "grade_id": "count-changes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 def changed_rows(old: Tensor, new: Tensor) -> list[str]:
     pairs = zip(sentence, old[0], new[0], strict=True)
     return [word for word, a, b in pairs if not torch.allclose(a, b, rtol=0, atol=1e-9)]
@@ -735,16 +735,18 @@ figures.causal_mask.losses(trained, best)
 #
 # ### Paint a mask
 #
-# Click a cell or drag over several, and the weights follow. Block a whole row. Then press *causal and padding*, with
-# six real tokens, and find the cells that *causal* had left open.
+# Here is the learned head again. Click a cell or drag over several: the weights follow, and so does the model's next verb. Which
+# single cell flips it? Then block a whole row, and press *causal and padding*: which cells had *causal* left open?
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
-scores_of_eight = (x @ Wq @ (x @ Wk).mT)[0] / math.sqrt(12)
-painter = figures.live.MaskPainter(scores_of_eight, sentence, preset="causal")
+scores, effect = verb_after(its_own)
+painter = figures.live.MaskPainter(scores, its_own, preset="causal", effect=effect)
+painter.row = 9  # see
 painter
 
 # %% [markdown]
-# The row that you blocked shows zeros, not NaN. *Causal and padding* closed three more cells, all of them in
+# Of the row of *see*, the cell of *king*: without it the verb becomes *run*, and without any other it stays. A *window* of three
+# flips it too. The row that you blocked shows zeros, not NaN. *Causal and padding* closed three more cells, all in
 # the rows of the two dummies.
 #
 # ### What 1e-6 can promise

@@ -257,8 +257,9 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 # ## Heads that learned a language
 #
 # Here is the course's small language model: two layers of four heads, trained to guess the next word. The sentence is
-# *the king behind the dogs that the boy sees* … If a verb comes next, is it *runs* or *run*? The model guesses it from the
-# row of the last word, *sees*. This is its second layer. Which heads of that row look at *king*?
+# *the king behind the dogs that the boys see* … If a verb comes next, is it *runs* or *run*? The model guesses it from the
+# row of the last word, *see*. This is its second layer. Which heads of that row look at *king*? Press a head's name
+# to switch it off: which one flips the verb?
 
 # %% nbgrader={"grade": false, "grade_id": "see-learned", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import random
@@ -267,9 +268,10 @@ from attnlab import small
 from attnlab.small import measure
 
 model = small.load()
-sentence = "<s> the king behind the dogs that the boy sees".split()
-learned = figures.live.Heads(small.weights(sentence)[1], sentence)
-learned.row = len(sentence) - 1  # *sees*
+sentence = "<s> the king behind the dogs that the boys see".split()
+without = measure.removal(model, 1, sentence)  # layers are counted from 0
+learned = figures.live.Heads(small.weights(sentence)[1], sentence, without=without)
+learned.row = len(sentence) - 1  # *see*
 learned
 
 # %% nbgrader={"grade": false, "grade_id": "quiz-predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -292,12 +294,9 @@ for heads in [(), *((each,) for each in measure.heads_of(model))]:
     shares = [measure.right_share(model, some, change) for some in questions.values()]
     name = measure.named(heads[0]) if heads else "none"
     print(f"{name:16}" + "".join(f"{share:11.2f}" for share in shares))
-figures.live.Heads(
-    small.weights(sentence)[1], sentence, without=measure.removal(model, 1, questions)
-)
 
 # %% [markdown]
-# Switch heads off yourself. 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* about
+# 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* about
 # four verbs in ten are wrong, and a third of the brackets. (Prediction: C.)
 #
 # Which verbs? The next cell asks for one after *the king near the dogs* and the like, two nouns in either number, 200
@@ -318,15 +317,15 @@ figures.multi_head.attraction(singular)
 
 # %% [markdown]
 # With all heads the first noun decides, the subject. Without its head the *nearest* one does, so the wrong
-# verbs are mostly those whose nearest noun has another number. In a sentence that stands alone: after *dog* the verb is
-# singular, after *dogs* mostly plural, whatever its first noun. (After a sentence about *it* only about half
+# verbs are mostly those whose nearest noun has another number. Where the sentence stands alone, the verb is singular
+# after *dog* and mostly plural after *dogs*, whatever the first noun is. (After a sentence about *it* only about half
 # are plural.) Linguists call this an **attraction error**, and people make it, too: *the key to the cabinets were missing* (Bock & Miller 1991). In longer sentences the verb then agrees with its
 # subject by chance alone, and mostly with the nearest noun. (After one clause with *that*, and nothing else, it is
 # nearly always plural.)
 #
-# *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on several: two
-# in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier copy
-# of this one, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.
+# *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on
+# several: two in the first layer, and above all one in the second. That one is an **induction head**: it looks at
+# the word *after* an earlier copy of this one, and so finds what comes next (Olsson et al. 2022). It can, because each layer makes its queries, keys and values from rows that the layer before has rewritten. One head of the first layer gives a third of its look to the word before, and so writes into each row what stood before it.
 #
 # Does the induction head find its word without that first head? And removing a head spoils
 # whatever reads it, so exchange something instead. Replace what the subject's head gives in the last row, and only there, by what it gives in the sentence with *kings*.
@@ -344,9 +343,9 @@ for each in measure.heads_of(model):
     print(f"{measure.named(each)}, last row exchanged: the verb's number flips in {flipped:.0%}")
 
 # %% [markdown]
-# Without the head that wrote, the induction head loses most of its look. And with one row of one head the verb's number goes
-# over to the other sentence, every time. With a row of any other head it never does, in sentences that stand alone as these
-# do. That is what *this head carries the subject's number* means. A map alone could not say so.
+# Without the head that wrote, the induction head loses most of its look. And exchange one row of the subject's head,
+# and the verb takes the other sentence's number, every time. A row of any other head never does that, in sentences
+# that stand alone as these do. That is what *this head carries the subject's number* means. A map alone could not say so.
 #
 # In large models many heads can go with little loss (Michel et al. 2019; Voita et al. 2019).
 #

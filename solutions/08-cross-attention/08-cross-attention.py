@@ -38,6 +38,9 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("08-cross-attention")
 
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
 # %% [markdown]
 # **Where you are.** This is the block of lesson 02. The two lit arrows change: now they bring another sequence instead of X.
 
@@ -188,7 +191,7 @@ figures.live.WhoListens(weights[shown], *in_words(asked[shown], cards[shown], re
 # Each author finds the one card with the same name, whatever its place, and the hatched dummy gets nothing. Both heads do
 # the same, and one head alone learns the task as well.
 #
-# Which word of an original belongs to which word of its translation is called an [**alignment**](../glossary.md#alignment). In 2014, three years
+# An [**alignment**](../glossary.md#alignment) says which word of an original belongs to which word of its translation. In 2014, three years
 # before the Transformer, Bahdanau, Cho and Bengio let a translator learn it: each word of the translation looks
 # back at all words of the original, with weights from a softmax.
 #
@@ -333,7 +336,7 @@ print("the same output:            ", torch.allclose(shuffled, plain))
 print("the same columns, elsewhere:", torch.allclose(shuffled_weights, plain_weights[:, :, order]))
 
 # %% [markdown]
-# (Prediction 1: A.) To cross-attention a context is a *bag* of words: where a word stands does not matter; how large its share of the bag is does. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
+# (Prediction 1: A.) To cross-attention a context is a *bag* of words. It does not matter where a word stands. It does matter how large its share of the bag is. Repeating one word changes the output; repeating the whole context does not. Lesson 09 changes the words'
 # vectors, so that they say where they stand.
 #
 # ## As a module, with heads
@@ -441,8 +444,8 @@ figures.training.losses(losses, math.log(10), "guessing: log 10")
 # the loss stays around $\log 10$. This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those
 # are 0. What comes out is $W_o$'s bias, the same room for everyone, which is right one time in ten.
 #
-# The first desk *learned* to bring a name in a question and a name on a card together: if the embedding, $W_q$ and $W_k$ stay
-# as they began and the rest is trained, with two heads a third of the answers are right, even after 600 steps.
+# The first desk *learned* to bring a name in a question and a name on a card together. Leave the embedding, $W_q$
+# and $W_k$ as they began, and train the rest: with two heads a third of the answers are right, even after 600 steps.
 #
 # ## Three attentions, side by side
 #
@@ -576,12 +579,11 @@ for start, fill in starts.items():
 # %% [markdown]
 # Without sum and norm, the start decides how much gradient comes back: from `nn.Linear`'s, almost none. With the sum
 # it comes back from each of these starts. Each attention hands on an average of all tokens and loses the token's own
-# row, and after eight averages all six are alike, from each of these starts. **With the sum, tokens stay apart over
+# row. After eight averages all six tokens are alike, from each of these starts. **With the sum, tokens stay apart over
 # these eight layers.** Over 24 from Xavier's start only pre-norm keeps them apart.
-# Asked for no more than each token's own word, one of
-# eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 steps of Adam at 0.003
-# (guessing: 2.08),
-# from all three starts; with sums and norms it is 0.02 or less. (So much for averages: an attention that starts by
+# Train eight layers to say each token's own word, one of eight, by 200 steps of Adam at 0.003. With norms and
+# without sums the loss is 1.6 or more from all three starts (guessing: 2.08). With sums and norms it is 0.02 or
+# less. (So much for averages: an attention that starts by
 # looking at itself hands the row on without a sum.)
 #
 # With the sum the numbers grow, too. After the sum, a norm (**post-norm**) holds the spread at 1. Before the part

@@ -34,6 +34,9 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 torch.set_printoptions(precision=3, sci_mode=False)
 begin("09-position")
 
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
 # %% [markdown]
 # **Where you are.** Order can come in at the lit parts: you add it to X, you turn Q and K, or you add it to the scores.
 

@@ -37,6 +37,12 @@ torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compa
 begin("12-shortcuts")
 
 # %% [markdown]
+# Four readers trained for each of four tests. Before each column opens, guess who fails.
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
 # **Where you are.** The lit parts are what a shortcut changes.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -235,9 +241,9 @@ for books in (8, 32):
 run("window of 33", windowed(33), BOOKS[2:])
 
 # %% [markdown]
-# With near marks and short shelves you lose nothing. At 16 tokens back it guesses. (Prediction 1: A.) Of 32
-# books it finds the seven that it can see, nine in ten of them by now and all after twice the steps. The rest it
-# guesses, as the count says. Open the window to 33, and the same layer finds them all: it was the reach.
+# With near marks and short shelves you lose nothing. At 16 tokens back it guesses. (Prediction 1: A.) Of 32 books it
+# can see seven. It finds nine in ten of those by now, and all after twice the steps. It guesses the rest, as the
+# count says. Open the window to 33, and the same layer finds them all: it was the reach.
 #
 # A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the
 # *rule* as a function and finds the empty tiles. Through `torch.compile` it makes a
@@ -304,8 +310,8 @@ check(linear_attention)
 
 # %% [markdown]
 # **Parallel and recurrent.** The right form is a recurrent network: a
-# state of fixed size, handed from token to token. Then comes the price: a query *equals* one of 50 random keys.
-# How much of its weight can it put there?
+# state of fixed size, handed from token to token. Then comes the price. Let a query *equal* one of 50 random keys:
+# how much of its weight can it put there?
 
 # %% nbgrader={"grade": false, "grade_id": "use-linear_attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(3)
@@ -329,8 +335,8 @@ print(
 )
 
 # %% [markdown]
-# Softmax gives the book that is asked for 0.44, about twenty times its even share; linear attention gives it
-# 0.03, one and a half times that share. All it keeps of a text is S and z, 16 · 9 numbers: cheap, and blurred.
+# Softmax gives the wanted book 0.44, about twenty times its even share. Linear attention gives it 0.03, one and a
+# half times that share. All it keeps of a text is S and z, 16 · 9 numbers: cheap, and blurred.
 #
 # Learned keys may help. So test it:
 
@@ -367,10 +373,11 @@ for name, (reader, way) in asked.items():
     print(f"{name:23}", *(f"{share:6.2f}" for share in found))
 
 # %% [markdown]
-# Trained 16 back, softmax finds a mark 1,024 back. Linear attention loses it sooner: it is right at 64, and at 1,024
-# in between 0.1 and 0.5 of all cases, by the seed. Trained 64 back, it is right at 256, and
-# at 1,024 the seed decides. Every other letter has a little weight, and a thousand of them outweigh one mark. The last line checks that:
-# double queries and keys, so that weights differ more, train nothing, and the mark is found at 1,024.
+# Trained 16 back, softmax finds a mark 1,024 back. Linear attention loses it sooner. It is right at 64. At 1,024 it
+# is right in 0.1 to 0.5 of all cases: the seed decides. Trained 64 back, it is right at 256, and at 1,024 the seed
+# decides again. Every other letter has a little weight, and a thousand of them outweigh one mark. The last line
+# checks that. It doubles queries and keys, so that weights differ more, and trains nothing: the mark is found at
+# 1,024.
 #
 # Language models made of gated convolutions fall behind attention, and 82 % of that gap is in recalling what stood
 # earlier in the text (Arora et al. 2023, abstract). How much a model recalls goes with the size of
@@ -468,8 +475,8 @@ run("1 group, wide keys", grouped_query_attention, TASKS[5:], groups=1, d_k=32)
 run("1 group, wide values", grouped_query_attention, TASKS[5:], groups=1, d_v=32)
 
 # %% [markdown]
-# With keys of 8 numbers, one group finds *one* thing as well as four. (Prediction 3: B.) It loses where
-# four facts are asked for at once, and one key of 8 numbers has to answer to all: 0.66, and 0.94 with two groups. (Trained
+# With keys of 8 numbers, one group finds *one* thing as well as four. (Prediction 3: B.) It loses where four facts
+# are asked for at once, as one key of 8 numbers has to answer them all. It gets 0.66 there, and two groups get 0.94. (Trained
 # three times as long, one group gets to 0.8.) With keys four times as wide it is nearly right again, 0.98; with values as
 # wide it is not, 0.65. Mostly you give up room in *keys*, and see it only in a task that needs the room. In published
 # models of 11

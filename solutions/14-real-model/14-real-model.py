@@ -192,8 +192,8 @@ with torch.no_grad():
 # difficulty ●●● · 20–25 min · 4 points
 #
 # Write the function that the library will call, by the table above. `out` goes back as **(B, N, H, d)**, tokens first, because the library joins the heads right
-# after; the weights stay (B, H, N, M). If G does not divide H, raise `ValueError`. A row with no key left, in a mask of any kind or because M < N, gives 0, and no NaN
-# comes back in the slopes. `scaling` is taken as it is, 0 too. PyTorch's fused functions are off limits.
+# after; the weights stay (B, H, N, M). If G does not divide H, raise `ValueError`. A row may have no key left, by a
+# mask of any kind or because M < N. It gives 0, and no NaN comes back in the slopes. `scaling` is taken as it is, 0 too. PyTorch's fused functions are off limits.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-attention_forward", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -276,7 +276,7 @@ check(attention_forward)
 # %% [markdown]
 # ## The model writes with it
 #
-# Register your function as *yours*, with the library's own mask function beside it, and let both models read the same texts. `counted` stands in between to count calls. What is compared are the [**logits**](../glossary.md#logits), the scores of all 148 words, at every real token: how far are yours from PyTorch's? And wherever PyTorch's best word
+# Register your function as *yours*, with the library's own mask function beside it, and let both models read the same texts. `counted` stands in between to count calls. You compare the [**logits**](../glossary.md#logits), the scores of all 148 words, at every real token. How far are yours from PyTorch's? And wherever PyTorch's best word
 # leads by 0.001 or more, is yours the same one?
 
 # %% nbgrader={"grade": false, "grade_id": "yours", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -347,7 +347,7 @@ with torch.no_grad():
 
 # %% [markdown]
 # No error, no warning. Alone, each sentence is right in this model: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
-# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). Neither a test with one sentence shows this, nor one reading of a batch with padding on the right. **Test a backend on a batch that is filled up on the left.**
+# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). A test with one sentence does not show this, and one reading of a batch with padding on the right does not either. **Test a backend on a batch that is filled up on the left.**
 #
 # The padding's own rows may see nothing, and nobody reads what comes out there. Give 0 all the same: NaN there is a *value* of the next layer, and 0 · NaN is NaN.
 #
@@ -401,7 +401,7 @@ with torch.no_grad():
 #
 # ## Look inside
 #
-# Your function returns its weights, and the library passes them on. PyTorch's has none:
+# Your function returns its weights, and the library passes them on. PyTorch's has none. Guess first: which word follows the second *owl*?
 
 # %% nbgrader={"grade": false, "grade_id": "weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
 run = "fox king owl wolf queen ; fox king owl".split()
@@ -415,7 +415,7 @@ looks.row = len(run)  # the second *owl*
 looks
 
 # %% [markdown]
-# The second layer reads a run of words that comes again. The marked row is the second *owl*; what comes next? The first time it was *wolf*. In all four heads
+# The second layer reads a run of words that comes again. The marked row is the second *owl*; after the first came *wolf*. In all four heads
 # the largest share of that row lies on *wolf*. A head that looks at the word *after* an earlier one like this is called an **induction head** (lesson 07; Olsson et al. 2022).
 #
 # ### A number for a head
@@ -494,7 +494,7 @@ for length in (4, 8, 16):
         print(f"runs of {length:2}, layer {layer}: {shown}")
 
 # %% [markdown]
-# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. The second layer can do more, because the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? Take heads away.
+# All four heads of the second layer do it, at every length, and no head of the first. A head of the first layer reads words and places, and nothing of a word's neighbours. The second layer can do more: the first has written into its rows. Heads 2 and 4 look nearly alike. Are they equally important? Take heads away.
 #
 # ### One head fewer
 #
@@ -611,7 +611,7 @@ for each in measure.heads_of(small.load()):
 # - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. By its mean it drops as far.
 # - **The bracket** is two heads' work. By 0 or by its mean that same head costs about a third, and head 2 of layer 1 a fifth to a third.
 # - ***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses. *It* depends on no single head.
-# - **Runs that come again.** Of the four heads that look at the right word, head 4 takes most of the answers with it, from three words on. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter.
+# - **Runs that come again.** Four heads look at the right word. Head 4 takes most of the answers with it, from three words on. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter.
 #
 # These questions mix short runs and long ones. Take them apart, with each head of layer 2 removed in turn. The share is of all words of the second copy but its first:
 

@@ -27,6 +27,10 @@ UNSAVED = (
 )
 OTHERS = "The other answers"
 KEPT = "What is chosen is kept where the cell is run."  # said where no kernel may be
+_ROWS = "list-style:none;margin:6px 0;padding:0;max-width:75ch"
+_ROW = (
+    "display:flex;justify-content:space-between;gap:12px;margin:4px 0;padding:4px 12px;border:2px"
+)
 Chosen = list[int | None]  # for each question the index of a choice
 
 _markdown = mistune.create_markdown(escape=True)
@@ -144,7 +148,7 @@ class Asking:
         """
         asked = "".join(
             f"<p>{shown['asked']}</p>"
-            f"{_openable(each) if opens and each.answers and not shown['told'] else _still(shown)}"
+            f"{_openable(each) if opens and shown['chosen'] is None else _still(shown)}"
             for each, shown in zip(self._questions, self.state(chosen)["questions"], strict=True)
         )
         label = html.escape(f"Quiz: {self.title}", quote=True)
@@ -162,21 +166,29 @@ def _mark(at: int, chosen: int | None, right: int | None) -> str:
 
 def _openable(asked: Question) -> str:
     """A question's choices without scripts: opening one is choosing it."""
+    heads = [
+        f"{letter}. {_inline(choice)}"
+        for letter, choice in zip(LETTERS, asked.choices, strict=False)
+    ]
+    if not asked.answers:
+        return "".join(f"<p>{head}</p>" for head in heads)
     return "".join(
-        f"<details><summary>{letter}. {_inline(choice)}</summary><p>{_inline(answer)}</p></details>"
-        for letter, choice, answer in zip(LETTERS, asked.choices, asked.answers, strict=False)
+        f"<details><summary>{head}</summary><p>{_inline(answer)}</p></details>"
+        for head, answer in zip(heads, asked.answers, strict=True)
     )
 
 
 def _still(shown: Mapping[str, Any]) -> str:
     """A question's choices, which was made, and what is told then."""
-    rows = [
-        f"{letter}. {choice}{mark and f' <b>{mark}</b>'}"
-        for letter, choice, mark in zip(LETTERS, shown["choices"], shown["marks"], strict=False)
-    ]
-    told = "".join(f"<p>{row}</p>" for row in [*rows, *shown["told"]])
+    rows = []
+    for letter, choice, mark in zip(LETTERS, shown["choices"], shown["marks"], strict=False):
+        line = "solid" if mark else "dotted"
+        rows.append(f'<li style="{_ROW} {line}"><span>{letter}. {choice}</span><b>{mark}</b></li>')
+    told = "".join(f"<p>{answer}</p>" for answer in shown["told"])
     others = "".join(f"<p>{answer}</p>" for answer in shown["others"])
-    return f"{told}{others and f'<details><summary>{OTHERS}</summary>{others}</details>'}"
+    folded = others and f"<details><summary>{OTHERS}</summary>{others}</details>"
+    listed = f'<ul style="{_ROWS}">{"".join(rows)}</ul>'
+    return f'<div style="margin-bottom:16px">{listed}{told}{folded}</div>'
 
 
 def _room(asked: Question) -> list[str]:

@@ -17,7 +17,9 @@ from torch import Tensor, nn
 from torch.nn.attention.bias import causal_lower_right
 
 from attnlab import small
+from attnlab.figures.live import mask_painter
 from attnlab.lessons.causal_mask import failures
+from attnlab.lessons.causal_mask.learned import inside, verb_after
 from attnlab.small import grammar, measure
 from tests.claims import Lesson, taught
 
@@ -292,6 +294,30 @@ def the_small_model_is_causal_and_looks_for_the_subject() -> None:
     assert min(moved[places["see"]], moved[places["dogs"]]) > 0.3
     assert not any(np.triu(each, 1).any() for each in layers)
     assert all(np.allclose(each.sum(-1), 1, atol=1e-6) for each in layers)
+
+
+@lesson.says(
+    "Of the row of *see*, the cell of *king*: without it the verb becomes *run*, and without any other it stays.",
+    "A *window* of three flips it too.",
+    "*Causal and padding* closed three more cells, all in the rows of the two dummies.",
+)
+def one_cell_of_one_head_decides_the_verb() -> None:
+    words = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boys", "see"]
+    layer, head = small.head("subject")
+    _, found = here.attention(*inside(words))
+    assert np.allclose(found[0], small.weights(words)[layer][head], atol=1e-6)
+    _, told = verb_after(words)
+    causal, padded, window = (
+        mask_painter.drawn(preset, 10, 8, 3)
+        for preset in ("causal", "causal and padding", "window")
+    )
+    assert "see runs" in told(causal)
+    assert "see run”" in told(window)
+    for m, word in enumerate(words):
+        one = causal.copy()
+        one[-1, m] = False
+        assert ("see run”" in told(one)) == (word == "king")
+    assert [n for n, _ in np.argwhere(causal & ~padded)] == [8, 9, 9]
 
 
 @lesson.says(

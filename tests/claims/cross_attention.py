@@ -211,7 +211,7 @@ def one_step_turns_to_nan_all_that_a_lost_example_touches(seed: int) -> None:
 
 
 @lesson.says(
-    "To cross-attention a context is a *bag* of words: where a word stands does not matter; how large its share of the bag is does.",
+    "To cross-attention a context is a *bag* of words. It does not matter where a word stands. It does matter how large its share of the bag is.",
     "Repeating one word changes the output; repeating the whole context does not.",
 )
 def a_place_does_not_count_and_a_share_does(seed: int) -> None:
@@ -339,9 +339,7 @@ def a_desk_without_a_context_guesses(seed: int) -> None:
 
 
 @lesson.says(
-    "The first desk *learned* to bring a name in a question and a name on a card together: if the "
-    "embedding, W_q and W_k stay as they began and the rest is trained, with two heads a third of the answers are "
-    "right, even after 600 steps.",
+    "The first desk *learned* to bring a name in a question and a name on a card together. Leave the embedding, W_q and W_k as they began, and train the rest: with two heads a third of the answers are right, even after 600 steps.",
     long=True,
 )
 def names_that_do_not_learn_to_meet_are_not_found(seed: int) -> None:
@@ -497,7 +495,7 @@ def through(parts: nn.ModuleList, first: Tensor, step: Step) -> tuple[float, flo
 
 @lesson.says(
     "Without sum and norm, the start decides how much gradient comes back: from `nn.Linear`'s, almost none. With the sum it comes back from each of these starts.",
-    "Each attention hands on an average of all tokens and loses the token's own row, and after eight averages all six are alike, from each of these starts.",
+    "Each attention hands on an average of all tokens and loses the token's own row. After eight averages all six tokens are alike, from each of these starts.",
     "**With the sum, tokens stay apart over these eight layers.** Over 24 from Xavier's start only pre-norm keeps them apart.",
     "Without residuals, eight self-attentions made all tokens alike, from three starts.",
     "With the sum the numbers grow, too.",
@@ -540,8 +538,7 @@ def sums_keep_tokens_apart_from_any_start_and_norms_hold_the_size(seed: int) -> 
 
 
 @lesson.says(
-    "Asked for no more than each token's own word, "
-    "one of eight, eight layers with norms and without sums have a loss of 1.6 or more after 200 steps of Adam at 0.003 (guessing: 2.08), from all three starts; with sums and norms it is 0.02 or less.",
+    "Train eight layers to say each token's own word, one of eight, by 200 steps of Adam at 0.003. With norms and without sums the loss is 1.6 or more from all three starts (guessing: 2.08). With sums and norms it is 0.02 or less.",
     long=True,
 )
 def eight_layers_learn_to_hand_on_a_word_with_sums_alone(seed: int) -> None:

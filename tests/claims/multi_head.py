@@ -463,7 +463,7 @@ def averages() -> dict[int, Tensor]:
 
 
 @lesson.says(
-    "With all heads the first noun decides, the subject. Without its head the *nearest* one does, so the wrong verbs are mostly those whose nearest noun has another number. In a sentence that stands alone: after *dog* the verb is singular, after *dogs* mostly plural, whatever its first noun.",
+    "With all heads the first noun decides, the subject. Without its head the *nearest* one does, so the wrong verbs are mostly those whose nearest noun has another number. Where the sentence stands alone, the verb is singular after *dog* and mostly plural after *dogs*, whatever the first noun is.",
     "(After a sentence about *it* only about half are plural.)",
 )
 def without_its_head_the_nearest_noun_decides(seed: int) -> None:
@@ -542,7 +542,7 @@ def a_bank_hangs_on_one_head_and_it_on_none(seed: int) -> None:
 
 
 @lesson.says(
-    "Runs that come again depend on several: two in the first layer, and in the second most of all an **induction head**, which looks at the word *after* an earlier copy of this one, and so finds what comes next (Olsson et al. 2022)."
+    "Runs that come again depend on several: two in the first layer, and above all one in the second. That one is an **induction head**: it looks at the word *after* an earlier copy of this one, and so finds what comes next (Olsson et al. 2022)."
 )
 def runs_that_come_again_hang_on_several_heads(seed: int) -> None:
     needed = {head for head, share in alone(seed, "repeats").items() if share < 0.5}
@@ -571,7 +571,7 @@ def an_induction_head_reads_what_the_first_layer_wrote(seed: int) -> None:
 
 
 @lesson.says(
-    "And with one row of one head the verb's number goes over to the other sentence, every time. With a row of any other head it never does, in sentences that stand alone as these do.",
+    "And exchange one row of the subject's head, and the verb takes the other sentence's number, every time. A row of any other head never does that, in sentences that stand alone as these do.",
     "A map alone could not say so.",
 )
 def one_row_of_one_head_carries_the_subjects_number(seed: int) -> None:

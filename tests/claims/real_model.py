@@ -97,7 +97,7 @@ def every_layer_calls_it(seed: int) -> None:
 
 @lesson.says(
     "Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right in this model, and padding on the left is read in a batch.",
-    "Neither a test with one sentence shows this, nor one reading of a batch with padding on the right.",
+    "A test with one sentence does not show this, and one reading of a batch with padding on the right does not either.",
     "One sentence alone is right; in the batch the shorter one is wrong, without a word",
     "The library makes a mask only for names that have a mask function, padding or not",
     "Without a mask function you get None for every N and M.",
@@ -275,7 +275,7 @@ def the_bracket_is_two_heads_work(seed: int) -> None:
 
 @lesson.says(
     "Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other.",
-    "head 4 takes most of the answers with it, from three words on.",
+    "Head 4 takes most of the answers with it, from three words on.",
     "Head 2, which looks nearly as hard, costs less than a quarter.",
 )
 def a_look_is_not_a_cause(seed: int) -> None:

@@ -250,20 +250,21 @@ def _seen(example: Example) -> str:
     return f"for        {example.given}\nit gives   {example.gave}\nshould be  {example.right}"
 
 
-def arcs_in_words(passed: Mapping[str, bool]) -> str:
+def arcs_in_words(passed: Mapping[str, bool], of: str = "this lesson") -> str:
     """'2 of the 3 arcs of this lesson are drawn'."""
     number, right = len(passed), sum(passed.values())
     if right == number:
-        return f"All {number} arcs of this lesson are drawn"
-    return f"{right} of the {number} arcs of this lesson {'is' if right == 1 else 'are'} drawn"
+        return f"All {number} arcs of {of} are drawn"
+    return f"{right} of the {number} arcs of {of} {'is' if right == 1 else 'are'} drawn"
 
 
-def lesson_arcs(passed: Mapping[str, bool], now: str = "") -> str:
+def lesson_arcs(passed: Mapping[str, bool], now: str = "", of: str = "this lesson") -> str:
     """A lesson's arcs, one for each exercise, drawn where it is right; '' without exercises.
 
     Args:
-        passed: by exercise, whether it is right.
+        passed: by exercise, whether it is right; or by lesson, of the course.
         now: the one that stands out.
+        of: what the arcs are of, in words.
     """
     if not passed:
         return ""
@@ -281,7 +282,8 @@ def lesson_arcs(passed: Mapping[str, bool], now: str = "") -> str:
             f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linecap="round"{dashes}/>'
         )
     return (
-        f'<svg role="img" aria-label="{arcs_in_words(passed)}" viewBox="0 0 {wide} {floor + 4}" '
+        f'<svg role="img" aria-label="{arcs_in_words(passed, of)}" '
+        f'viewBox="0 0 {wide} {floor + 4}" '
         f'width="{wide}" height="{floor + 4}" style="display:block;margin:6px 0 0">'
         f"{''.join(marks)}</svg>"
     )

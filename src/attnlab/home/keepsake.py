@@ -16,6 +16,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from attnlab import lessons
+from attnlab.checks.card import lesson_arcs
 from attnlab.home.arcs import alone, arcs
 from attnlab.home.check_mine import Run, Stopped, run_in_kernel
 from attnlab.home.copies import from_work, put
@@ -69,7 +70,7 @@ def keep(
         _head(name, drawn, heard),
         _timings(course),
         _mended(mended),
-        _done(done),
+        _done(found),
         '</main><footer><p class="quiet">Made with attnlab, a course on attention.</p></footer>',
     ]
     page = whole(TITLE, "".join(parts), POLICY).translate(CONTROLS)
@@ -152,11 +153,13 @@ def _mended(met: Sequence[Mistake]) -> str:
     return f"<h2>Mistakes that I mended</h2><ul>{shown}</ul>"
 
 
-def _done(done: Sequence[Standing]) -> str:
+def _done(found: Sequence[Standing]) -> str:
+    done = [each for each in found if each.done]
     if not done:
         return ""
+    drawn = lesson_arcs({each.lesson.slug: each.done for each in found}, of="the course")
     rows = " · ".join(
         f'<span class="one">{each.lesson.number:02} {worded(each.lesson.title)}</span>'
         for each in done
     )
-    return f"<h2>Lessons that I have done</h2><p>{rows}</p>"
+    return f"<h2>Lessons that I have done</h2>{drawn}<p>{rows}</p>"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from attnlab import lesson as begun
 from attnlab import lessons
@@ -32,6 +32,7 @@ class Summary:
         next: the lesson to go on with, as on the course home, None if there is none.
         home: address of the course home, '' where there is none.
         mended: mistakes that checks have named here, and that are mended.
+        course: where no lesson is next, of each lesson whether it is done.
         drawn: what the learner's own function makes of the course's first words, as arcs; ''
             where the lesson has none that gives weights, or it gives others.
     """
@@ -41,6 +42,7 @@ class Summary:
     home: str
     mended: tuple[Mistake, ...] = ()
     drawn: str = ""
+    course: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def _way(self) -> str:
@@ -71,6 +73,15 @@ class Summary:
     def _mended(self) -> list[str]:
         """Of each mended mistake why it was wrong, as its card began."""
         return few([first_sentence(one.why)[0] or one.slug for one in self.mended], MENDED)
+
+    @property
+    def _finish(self) -> str:
+        """Of the whole course, where there is nothing left of it."""
+        if not self.course:
+            return ""
+        drawn = lesson_arcs(self.course, of="the course")
+        keep = "The course home makes a page of all this, to keep." if self.home else ""
+        return f'<p style="margin:6px 0 0"><strong>Every lesson is done.</strong> {keep}</p>{drawn}'
 
     def _repr_html_(self) -> str:
         each = self.lesson
@@ -112,7 +123,7 @@ class Summary:
             f'<p style="margin:0;font-weight:bold">{html.escape(title)}</p>'
             f"{lesson_arcs(passed)}"
             f'<ul style="list-style:none;margin:4px 0;padding:0">{rows}</ul>'
-            f"{picture}{mended}{on}</section>"
+            f"{picture}{mended}{self._finish}{on}</section>"
         )
 
 
@@ -134,13 +145,25 @@ def summary(lesson: str = "") -> Summary | str:
     met = [one for one in mistakes([mine], records) if one.slug not in progress.NO_MISTAKE]
     mended = tuple(one for one in met if one.mended)
     own = drawn(slug, vars(sys.modules["__main__"]))
-    return Summary(mine, _next(mine, records), os.environ.get(HOME_ADDRESS, ""), mended, own)
-
-
-def _next(mine: Standing, records: Sequence[Record]) -> Standing | None:
-    """What the course home says is next; where there is none, this lesson or those after it."""
     course = progress.place()
     found = standings(course, records) if course else []
+    done = {each.lesson.slug: each.done for each in found}
+    return Summary(
+        mine,
+        _next(mine, found, records),
+        os.environ.get(HOME_ADDRESS, ""),
+        mended,
+        own,
+        done if all(done.values()) else {},
+    )
+
+
+def _next(mine: Standing, found: list[Standing], records: Sequence[Record]) -> Standing | None:
+    """What the course home says is next; where there is none, this lesson or those after it.
+
+    Args:
+        found: all lessons that were handed out.
+    """
     if not found:
         after = lessons.slugs()[lessons.slugs().index(mine.lesson.slug) + 1 :]
         found = [mine, *(standing(slug, {}, records) for slug in after)]

@@ -33,6 +33,7 @@ _ABANDONED_SECONDS = 600.0
 _ADVICE = {
     errno.ENOSPC: "The disk is full. Free some space",
     errno.EDQUOT: "Your quota of disk space is used up. Free some space",
+    errno.EFBIG: "It is larger than `ulimit -f` allows. Raise that",
     errno.EROFS: "It is on a read-only disk. Work on a disk that can be written",
     errno.EACCES: "You may not write there. Change its permissions or its owner",
     errno.EPERM: "You may not write there. Change its permissions or its owner",

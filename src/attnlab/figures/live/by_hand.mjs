@@ -81,7 +81,7 @@ function draw(body, model) {
     selected = matrices[name].whole.length ? [name, row, null] : ["X", 0, null];
     turn((model.get("stage") % stages.length) + 1);
     return model.get("stage") < stages.length;
-  }, PACE);
+  }, () => PACE);
 
   // Two figures in one page must not share their radio buttons.
   const group = `stage-${Math.random()}`;

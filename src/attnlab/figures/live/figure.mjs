@@ -337,10 +337,15 @@ export function mount({ model, el }, draw) {
   );
   // JupyterLab matches shortcuts against what has the focus before it looks for
   // data-lm-suppress-shortcuts around it: arrows would leave a slider for the next cell, and d d
-  // would delete this one. Combinations such as Ctrl+S still pass.
-  frame.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
-  });
+  // would delete this one. Combinations such as Ctrl+S still pass. Notebook hears a key before the
+  // figure does, so there what has the focus says so itself.
+  const isCombined = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+  for (const type of ["focusin", "keydown", "keyup"]) {
+    frame.addEventListener(type, (event) => {
+      event.target.toggleAttribute("data-lm-suppress-shortcuts", !isCombined(event));
+      if (type === "keydown" && !isCombined(event)) event.stopPropagation();
+    });
+  }
   const tell = (news) => {
     for (const node of body.querySelectorAll("input[type=range], [role=slider]")) node.dispatchEvent(new Event(news));
   };

@@ -30,6 +30,7 @@ function draw(body, model) {
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const counted = element("p", { class: "counted" });
+  const effect = element("p", { class: "effect", "aria-live": "polite" });
   const change = (input) => model.send({ change: input });
 
   const choose = (row) => {
@@ -143,6 +144,7 @@ function draw(body, model) {
       element("p", { class: "hint" },
         "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on. "
         + "T is True, · is False; a row is a query, a column a key."),
+      effect,
       element("div", { class: "panels" }, painted(tokens), ...letters.map(({ node }) => node)),
       told, counted,
     );
@@ -175,6 +177,8 @@ function draw(body, model) {
     parts.length.set(state.length);
     parts.reach.set(state.window);
     setText(counted, state.counted);
+    setText(effect, state.effect);
+    effect.hidden = !state.effect;
     choose(Math.min(chosen, tokens.length - 1));
   };
 

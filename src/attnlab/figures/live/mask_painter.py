@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class MaskPainter(WithRows):
         scores: (N, N), scaled, of every query with every key.
         tokens: N labels, of queries and keys alike.
         preset: one of PRESETS, the mask to begin with.
+        effect: of a mask, (N, N) bool, True = attend, a sentence on what it does to a text.
     Raises:
         ValueError: sizes do not fit, or there is no such preset.
 
@@ -59,9 +60,15 @@ class MaskPainter(WithRows):
     title = traitlets.Unicode("Mask painter").tag(sync=True)
     queries = "tokens"
     scores, tokens, mask = Input(), Input(), Input()
-    preset, length, window = Input(), Input(), Input()
+    preset, length, window, effect = Input(), Input(), Input(), Input()
 
-    def __init__(self, scores: Any, tokens: Sequence[str], preset: str = "none") -> None:
+    def __init__(
+        self,
+        scores: Any,
+        tokens: Sequence[str],
+        preset: str = "none",
+        effect: Callable[[np.ndarray], str] | None = None,
+    ) -> None:
         count = len(tokens)
         super().__init__(
             scores=scores,
@@ -70,6 +77,7 @@ class MaskPainter(WithRows):
             preset=preset,
             length=max(count - count // 4, 1),
             window=min(3, max(count, 1)),
+            effect=effect,
         )
 
     @property
@@ -107,6 +115,7 @@ class MaskPainter(WithRows):
             "preset": preset,
             "length": length,
             "window": window,
+            "effect": inputs["effect"],
         }
 
     def computed(self, inputs: Values) -> Values:
@@ -126,6 +135,7 @@ class MaskPainter(WithRows):
             "blocked": (~mask).tolist(),
             "told": told,
             "counted": counted(inputs["tokens"], mask),
+            "effect": inputs["effect"](mask) if inputs["effect"] else "",
             "preset": inputs["preset"],
             "presets": list(PRESETS),
             "length": inputs["length"],
@@ -156,7 +166,7 @@ class MaskPainter(WithRows):
         super()._do(message)
 
     def summary(self) -> str:
-        return f"preset {self.preset}. {self.state['counted']}"
+        return f"preset {self.preset}. {self.state['counted']} {self.state['effect']}".rstrip()
 
     def controls(self) -> Values:
         return {"preset": PRESETS}
@@ -279,4 +289,5 @@ def _still(preset: str, state: Values) -> str:
         for each in state["conventions"]
     ]
     told = f"<p>Preset {preset}. {html.escape(state['counted'])} Hatched: blocked.</p>"
-    return f"{told}{table}{fallback.beside(*letters)}"
+    effect = f"<p><b>{html.escape(state['effect'])}</b></p>" if state["effect"] else ""
+    return f"{told}{effect}{table}{fallback.beside(*letters)}"

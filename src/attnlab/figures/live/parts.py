@@ -117,12 +117,17 @@ def curve(
     colour: str | Colour = INK,
     thick: float = 2,
     opacity: float = 1,
+    upright: bool = False,
 ) -> Part:
-    """A line that leaves its start and reaches its end level, as what flows from left to right."""
+    """A line that leaves its start and reaches its end level, as what flows from left to right.
+
+    With `upright` it leaves and arrives upright, as what goes from one line of words to another.
+    """
     (x, y), (to_x, to_y) = start, end
-    bend = (x + to_x) / 2
-    d = f"M{x:.1f} {y:.1f}C{bend:.1f} {y:.1f} {bend:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}"
-    return _stroke(key, d, colour, thick, opacity)
+    across, down = (x + to_x) / 2, (y + to_y) / 2
+    bends = ((x, down), (to_x, down)) if upright else ((across, y), (across, to_y))
+    path = " ".join(f"{a:.1f} {b:.1f}" for a, b in (*bends, end))
+    return _stroke(key, f"M{x:.1f} {y:.1f}C{path}", colour, thick, opacity)
 
 
 def arc(

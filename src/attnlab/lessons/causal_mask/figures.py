@@ -17,7 +17,6 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
-    STYLE,
     Picture,
     draw_heatmap,
     new_figure,
@@ -25,6 +24,8 @@ from attnlab.figures.picture import (
 
 OPEN_OR_BLOCKED = ListedColormap(["#ffffff", "#9ecae1"])
 HATCH = "///"
+# From the end of a curve to the left of its name.
+TO_NAME: Any = {"arrowstyle": "-", "lw": 0.8, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0}
 Numbers = Any  # nested lists, an array or a tensor
 
 
@@ -56,8 +57,8 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         tokens: N labels.
     """
     blocked = np.isneginf(as_array(scores))
-    figure, axes = new_figure(columns=4, width=14.5, height=3.5)
-    places = axes[0]
+    figure, axes = new_figure(columns=2, rows=2, width=8.2, height=6.4)
+    places = axes.ravel()
     _draw_mask(places[0], ~blocked, tokens, tokens, "1. loop: which books are read")
     places[0].tick_params("x", rotation=0)  # as in the other panels; and so is the aspect:
     places[0].set_aspect("auto")  # with another one the layout loses the first label in the dark
@@ -70,11 +71,14 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         matrix = as_array(numbers)
         image = draw_heatmap(place, matrix, tokens, tokens, title)
         _mark_blocked(place, image, matrix, blocked)
+    for place in axes[:, 0]:
+        place.set_ylabel("queries")
+    places[0].set_xlabel("")
+    for place in axes[1]:
         place.set_xlabel("keys")
     for text, hidden in zip(places[2].texts, blocked.ravel(), strict=True):
         text.set_text("−∞" if hidden else "0")
-    places[0].set_ylabel("queries")
-    figure.colorbar(image, ax=axes, label="weight")
+    figure.colorbar(image, ax=axes, label="weight", shrink=0.6)
     rows = "; ".join(
         f"{token} {', '.join(f'{weight:.2f}' for weight in row)}"
         for token, row in zip(tokens, as_array(weights), strict=True)
@@ -147,6 +151,25 @@ def weights_in_panels(
     )
 
 
+def _name_where_they_end(place: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Names beside the ends of curves, each (y, name, colour), and none on another."""
+    low, high = place.get_ylim()
+    at = -np.inf
+    for end, name, colour in sorted(ends):
+        at = max(end, at + (high - low) / 14)
+        place.annotate(
+            name,
+            (1, end),
+            xycoords=("axes fraction", "data"),
+            xytext=(1.1, at),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            color=colour,
+            arrowprops={**TO_NAME, "color": colour},
+            annotation_clip=False,
+        )
+
+
 def losses(
     trained: Mapping[str, Mapping[str, tuple[object, Sequence[float]]]],
     best: Mapping[str, tuple[float, str]],
@@ -157,32 +180,24 @@ def losses(
         trained: for each text and model, its parameters, which are not shown, and its losses.
         best: for each text the honest best, and a label.
     """
-    figure, axes = new_figure(columns=len(trained), width=12.5, height=3.4, sharey=True)
-    words = []
+    figure, axes = new_figure(columns=len(trained), width=9.2, height=3.7, sharey=True)
+    words, named = [], []
     for place, (text, models) in zip(axes[0], trained.items(), strict=True):
         place.set_prop_cycle(
             color=[BLUE, ORANGE, GREEN, PURPLE, "black"],
             linestyle=["-", "--", ":", "-.", (0, (1, 1))],
         )
-        for name, (_, curve) in models.items():
-            place.plot(as_array(curve), label=name)
-            words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
         floor, label = best[text]
         place.axhline(floor, color=GREY, linewidth=1, zorder=0)
-        place.annotate(
-            label,
-            (1, floor),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 4),
-            textcoords="offset points",
-            ha="right",
-            color=GREY,
-            fontsize=STYLE["font.size"] - 1,
-        )
-        place.set(xlabel="step", title=text, ylim=(-0.05, None))
+        ends = [(floor, label, GREY)]
+        for name, (_, curve) in models.items():
+            [line] = place.plot(as_array(curve))
+            ends.append((curve[-1], name, str(line.get_color())))
+            words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
+        place.set(xlabel="step", title=text, ylim=(-0.05, None), xlim=(0, len(curve) - 1))
+        named.append((place, ends))
         words.append(f"a line at {floor:.2f}, {label}")
     axes[0, 0].set_ylabel("loss, nats")
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False
-    )
+    for place, ends in named:  # when both have the same limits
+        _name_where_they_end(place, ends)
     return Picture(figure, f"Training losses, a panel a text. {'; '.join(words)}.")

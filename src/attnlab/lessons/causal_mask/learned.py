@@ -1,0 +1,75 @@
+"""What one learned head of the small model reads, and what becomes of the text if it reads less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from attnlab import small
+from attnlab.checks.reference import weights as soft_weights
+from attnlab.small import measure
+from attnlab.small.model import Block
+
+Tensor = torch.Tensor
+
+
+def inside(words: Sequence[str]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """What the head gets that finds a verb's subject: causal attention of it is what the head does.
+
+    Args:
+        words: N that the small model knows.
+    Returns:
+        x: (1, N, 65) float64, a row for each word, and a 1 in it for the biases.
+        Wq, Wk, Wv: (65, 16), in their last row the biases.
+    """
+    layer, head = small.head("subject")
+    model = small.load()
+    block = model.transformer.h[layer]
+    assert isinstance(block, Block)
+    attention = block.attn
+    rows: list[Tensor] = []
+    attention.register_forward_pre_hook(lambda _, given: rows.append(given[0]))
+    model(small.numbered(words))
+    x = torch.cat([rows[0], torch.ones(1, len(words), 1)], dim=-1).double()
+    both = torch.cat([attention.c_attn.weight, attention.c_attn.bias[None]]).double()
+    Wq, Wk, Wv = (
+        part.unflatten(-1, (attention.heads, -1))[:, head] for part in both.chunk(3, dim=-1)
+    )
+    return x, Wq, Wk, Wv
+
+
+def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray], str]]:
+    """What `MaskPainter` takes of that head.
+
+    Returns:
+        scores: (N, N), scaled.
+        told: of a mask, (N, N) bool, True = attend, which verb the model expects after the words
+            if the head reads where it is open.
+    """
+    layer, head = small.head("subject")
+    x, Wq, Wk, Wv = inside(words)
+    q, k, v = (x[0] @ each for each in (Wq, Wk, Wv))
+    scores: np.ndarray = (q @ k.mT / q.shape[-1] ** 0.5).numpy()
+    model = small.load()
+
+    def told(mask: np.ndarray) -> str:
+        read = torch.from_numpy(
+            soft_weights(scores.copy(), np.eye(len(words)), mask.copy(), scale=1)
+        )
+
+        def change(at: int, out: Tensor) -> Tensor:
+            if at != layer:
+                return out
+            out = out.clone()
+            out[0, head] = (read @ v).to(out.dtype)
+            return out
+
+        shares = measure.verbs(model, words, change)
+        verb = max(shares, key=lambda each: shares[each])
+        number = "singular" if verb == "runs" else "plural"
+        said = " ".join([*words[-3:], verb])
+        return f"The model goes on: “… {said}”, {number} with {shares[verb]:.2f}."
+
+    return scores, told
