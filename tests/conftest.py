@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from attnlab import lesson
 from attnlab.lessons import slugs
 from attnlab.work import progress
 
@@ -129,7 +128,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def _a_kernel_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins as a kernel does: in no lesson and no course, with nothing noted."""
-    monkeypatch.setattr(lesson, "_current", "")
+    monkeypatch.setattr(begun, "slug", "")
     monkeypatch.setattr(progress, "_unwritten", [])
     monkeypatch.setattr(progress, "_begun", set())
     monkeypatch.setattr(progress, "_works", [])

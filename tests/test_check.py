@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnlab import lesson as begun
-from attnlab import notebook
+from attnlab import begun, notebook
+from attnlab import lesson as opened
 from attnlab.calling.call import PRINT_LIMIT, Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
 from attnlab.calling.observe import observe
@@ -793,9 +793,9 @@ def test_name_that_two_lessons_share_is_settled_by_the_parameters() -> None:
 
 
 def test_begun_lesson_settles_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun, "_current", "03-numpy")
+    monkeypatch.setattr(begun, "slug", "03-numpy")
     assert check(softmax).verdict.lesson == "03-numpy"
-    monkeypatch.setattr(begun, "_current", "01-soft-lookup")
+    monkeypatch.setattr(begun, "slug", "01-soft-lookup")
     assert float(check(softmax)) == POINTS
 
 
@@ -1064,13 +1064,13 @@ def test_beginning_a_lesson_loads_no_library() -> None:
 def test_missing_package_is_one_line_with_the_command(
     package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = begun.importlib.util.find_spec  # type: ignore[attr-defined]
+    real = opened.importlib.util.find_spec  # type: ignore[attr-defined]
 
     def find(name: str) -> object:
         return None if name == package else real(name)
 
     monkeypatch.setattr("importlib.util.find_spec", find)
-    for text in (begun.begin("01-soft-lookup"), check_softmax(softmax).verdict.message):
+    for text in (opened.begin("01-soft-lookup"), check_softmax(softmax).verdict.message):
         assert "\n" not in text
         assert f"{package} is missing" in text
         assert f'{sys.executable} -m pip install "{package}>=' in text
@@ -1082,13 +1082,13 @@ def test_missing_package_is_one_line_with_the_command(
 def test_old_package_is_one_line_with_the_command(
     package: str, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = begun._version
+    real = opened._version
 
     def tell(name: str) -> str:
         return version if name == package else real(name)
 
-    monkeypatch.setattr(begun, "_version", tell)
-    for text in (begun.begin("01-soft-lookup"), check_softmax(softmax).verdict.message):
+    monkeypatch.setattr(opened, "_version", tell)
+    for text in (opened.begin("01-soft-lookup"), check_softmax(softmax).verdict.message):
         assert "\n" not in text
         assert f"{package} {version} is too old" in text
         assert "-m pip install" in text
@@ -1097,21 +1097,21 @@ def test_old_package_is_one_line_with_the_command(
 @pytest.mark.parametrize("version", ["9.13.0+cpu", "9.0rc1", "10.0", "99"])
 def test_new_package_is_welcome(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda name: version)
-    assert "is ready" in begun.begin("01-soft-lookup")
+    assert "is ready" in opened.begin("01-soft-lookup")
 
 
 def test_old_python_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun, "PYTHON", (99, 0))
+    monkeypatch.setattr(opened, "PYTHON", (99, 0))
     text = check_softmax(softmax).verdict.message
     assert "99.0" in text
     assert "\n" not in text
 
 
 def test_unknown_lesson_is_not_begun() -> None:
-    text = begun.begin("99-nothing")
+    text = opened.begin("99-nothing")
     assert "99-nothing" in text
     assert "01-soft-lookup" in text
-    assert begun.current() == ""
+    assert begun.slug == ""
 
 
 # a function whose `__name__` is not the exercise's ---------------------------------------------
@@ -1141,7 +1141,7 @@ def test_function_is_known_by_its_name_in_the_notebook(
     what: str, lesson: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.modules["__main__"], "softmax", NAMELESS[what], raising=False)
-    monkeypatch.setattr(begun, "_current", lesson)
+    monkeypatch.setattr(begun, "slug", lesson)
     if not lesson:  # three lessons have a softmax
         assert check(NAMELESS[what]).verdict.name == "softmax"
         return
@@ -1155,13 +1155,13 @@ def test_function_that_is_no_exercise_is_none_in_the_notebook_either(
 ) -> None:
     main = sys.modules["__main__"]
     monkeypatch.setattr(main, "softmax", softmax, raising=False)
-    monkeypatch.setattr(begun, "_current", "01-soft-lookup")
+    monkeypatch.setattr(begun, "slug", "01-soft-lookup")
     assert check(NAMELESS["lambda"]).verdict.status == "UNKNOWN"
 
 
 def test_own_name_counts_before_the_one_in_the_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["__main__"], "soft_lookup", softmax, raising=False)
-    monkeypatch.setattr(begun, "_current", "01-soft-lookup")
+    monkeypatch.setattr(begun, "slug", "01-soft-lookup")
     assert check(softmax).verdict.name == "softmax"
 
 
@@ -1172,7 +1172,7 @@ def test_the_name_in_the_cell_counts_where_one_function_has_two(
     for name in ("softmax", "soft_lookup"):
         monkeypatch.setattr(notebook, name, softmax, raising=False)
     monkeypatch.setattr(notebook, "In", ["", "check(soft_lookup)"], raising=False)
-    monkeypatch.setattr(begun, "_current", "01-soft-lookup")
+    monkeypatch.setattr(begun, "slug", "01-soft-lookup")
     assert check(softmax).verdict.name == "soft_lookup"
     monkeypatch.setattr(notebook, "In", "a learner's own")
     assert check(softmax).verdict.name == "softmax"

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from attnlab import lessons, quizzes, unwritten
+from attnlab import begun, lessons, quizzes, unwritten
 from attnlab.quizzes import Question
 from attnlab.said import speaks
 from attnlab.work import progress
@@ -23,8 +23,6 @@ PYTHON = (3, 11)
 # Import name, distribution and the oldest version that the course is tested to work with.
 NEEDED = {"numpy": ("numpy", (1, 26)), "torch": ("torch", (2, 5))}
 SHOWN = {"matplotlib": ("matplotlib", (3, 8))}
-
-_current = ""
 
 
 @speaks
@@ -36,11 +34,10 @@ def begin(slug: str) -> str:
     Returns:
         One line to read: ready, or what is missing and the command that mends it.
     """
-    global _current
     former, slug = slug, lessons.today(slug)
     if slug not in lessons.slugs():
         return lessons.absent(slug)
-    _current = slug
+    begun.slug = slug
     progress.begun(slug)
     problem = missing_for_checks(slug)
     if not problem and not lessons.is_recorded(slug):
@@ -63,11 +60,6 @@ def _load_checks(slug: str) -> None:
             importlib.import_module(name)
 
 
-def current() -> str:
-    """Slug of the lesson that was begun last, '' if none was."""
-    return _current
-
-
 @speaks
 def quiz(title: str) -> Any:
     """Questions that take one choice each, and then answer.
@@ -87,7 +79,7 @@ def quiz(title: str) -> Any:
 
 def to_ask(title: str) -> str | tuple[str, str, tuple[Question, ...], dict[Question, int | None]]:
     """The lesson, the title, its questions and what was chosen before; a sentence for none."""
-    slug = current()
+    slug = begun.slug
     if slug not in lessons.slugs():
         return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
     asked = asked_in(slug, title, progress.here().records)

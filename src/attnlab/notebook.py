@@ -9,8 +9,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from attnlab import cells, lessons
-from attnlab import lesson as begun
+from attnlab import begun, cells, lessons
 from attnlab.calling import banned
 from attnlab.calling.call import Call, Outcome, perform
 from attnlab.calling.deadline import Deadline
@@ -20,6 +19,7 @@ from attnlab.checks.card import Card, first_sentence
 from attnlab.checks.exercise import SEEDS, Exercise, Slot
 from attnlab.checks.unparsed import unparsed
 from attnlab.checks.verdict import Diagnosis, Verdict, blaming, exchanged
+from attnlab.lesson import missing_for_checks
 from attnlab.work import progress
 
 OLDER = (
@@ -136,8 +136,8 @@ def check_function(function: object, *, name: str = "", lesson: str = "") -> Car
         A number, your points, shown as a card. Never raises, whatever `function` does.
     """
     called = cells.name_of(function)
-    slug = lesson or begun.current()
-    missing = begun.missing_for_checks(slug)
+    slug = lesson or begun.slug
+    missing = missing_for_checks(slug)
     if missing:
         return Card(Verdict(name or called, slug, "UNKNOWN", 0.0, 0.0, message=missing))
     if not name:

@@ -12,14 +12,14 @@ one; or a figure of `live`, `figures.live.WhoListens(weights, tokens)`. Begin at
 from importlib import import_module
 from typing import Any
 
-from attnlab import lessons
+from attnlab import begun, lessons
 
 
 def __getattr__(name: str) -> Any:
     if name == "live":
         return import_module("attnlab.figures.live")
     if name == "opening":
-        of_lesson = lessons.name_of(import_module("attnlab.lesson").current())
+        of_lesson = lessons.name_of(begun.slug)
         return import_module(f"attnlab.lessons.{of_lesson}.opening").opening
     if name == "block":
         return import_module("attnlab.figures.diagram").block

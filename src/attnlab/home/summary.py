@@ -8,8 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from attnlab import lesson as begun
-from attnlab import lessons
+from attnlab import begun, lessons
 from attnlab.checks.card import first_sentence, lesson_arcs
 from attnlab.home.own import OWN, drawn
 from attnlab.home.sheet import ticked
@@ -136,7 +135,7 @@ def summary(lesson: str = "") -> Summary | str:
     Returns:
         What Jupyter shows; a sentence where no lesson was begun.
     """
-    slug = lesson or begun.current()
+    slug = lesson or begun.slug
     if slug not in lessons.slugs():
         return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
     declared = {name: one.points for name, one in lessons.exercises_of(slug).items()}
