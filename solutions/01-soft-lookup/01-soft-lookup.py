@@ -30,8 +30,8 @@
 # | **Points** | 6, in three exercises |
 #
 # Run the cells from top to bottom with Shift+Enter. Three cells are yours to write. Each has hints above it and a
-# check below it, which you may run as often as you like. In this course a check
-# also tries sizes of 1 and long inputs, calls your function twice, and looks whether it left its inputs as they were.
+# check below it, which you may run as often as you like. A check also tries sizes of 1 and long inputs. It calls your
+# function twice, and looks whether the inputs are as they were.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -51,8 +51,8 @@ figures.opening()
 # ## What attention is for
 #
 # In *the dogs that the boy sees* …, *sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets
-# 0.83. Nobody told the model what a subject is. It was made for this course, much like GPT-2, read 192,000 short texts
-# of 64 words, and learned to guess each next word.
+# 0.83. Nobody told the model what a subject is. The model was made for this course, much like GPT-2. It read 192,000
+# short texts of 64 words, and learned to guess each next word.
 #
 # What a word means depends on others as well, and they may be far away:
 #
@@ -64,17 +64,17 @@ figures.opening()
 # marked, and the question mark at the end asks which one. A guess is right one time in eight. Five networks were
 # trained for this, anew for each distance, in 600 steps.
 #
-# Slide from 1 to 16. Which bars fall to chance, and where? The thicker an orange arrow, the larger its **slope**: how
-# much the answer's error changes when you nudge what is handed on there. Where the slope is 0, training has nothing to
-# go by.
+# Slide from 1 to 16. Which bars fall to chance, and where? Orange arrows show what is handed on. The thicker one is,
+# the larger its **slope**: how much a nudge there changes the answer's error. Where the slope is 0, training has
+# nothing to go by.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-race", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Race(4)
 
 # %% [markdown]
 # - A **recurrent network** (RNN) plays the game of telephone: each step hands on a summary, which the next one writes
-#   anew. With PyTorch's start, each hand-over leaves less than half of the slope, and from 11 on it guesses. A **GRU**
-#   can keep its summary, and learned every distance from its three starts.
+#   anew. As PyTorch starts it, it loses more than half of the slope at each hand-over, and from 11 on it guesses. A
+#   **GRU** can keep its summary, and learned every distance, from each of three starts.
 # - A **convolution** sees one neighbour on either side. Such a round is called a **layer**. Four layers reach four
 #   tokens, and from 5 on they guess.
 # - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take from each. It
@@ -90,17 +90,17 @@ figures.live.Race(4)
 #
 # ## One look that was learned
 #
-# The model has eight **heads**, each a look with numbers of its own. This is the one of the film. Choose a word, or
-# another head; in the table, the number is the share of the look that goes there. `<s>` begins a text.
+# The model has eight **heads**, each a look with numbers of its own. This is the film's. Choose a word, or another
+# head. Each number in the table is the share of the look that goes to a word. `<s>` begins a text.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.one_head()
 
 # %% [markdown]
-# The look matters. Take what this head hands on at *sees*, the blend of what it read, from *the dog that the
-# boy sees* instead, and leave the rest of the model as it is: it now expects verbs like *runs* where it expected
-# verbs like *run*. That was tried on 400 sentences, and the number of the verb turned in every one. With any of
-# the other seven heads it turned in none. In lesson 07 you do it yourself. A map alone does not say what a head is for.
+# The look matters. At *sees* this head hands on a blend of what it read. Exchange it for the blend from *the dog that
+# the boy sees*, and leave the rest as it is. The model now expects verbs like *runs* where it expected verbs like
+# *run*. That was tried on 400 sentences, and the number of the verb turned in every one. With any of the other seven
+# heads it turned in none. In lesson 07 you do it yourself. A map alone does not say what a head is for.
 #
 # One look is a question to a dictionary. You know the kind: a record of fields, and one exact key for
 # each.
@@ -383,11 +383,10 @@ figures.live.SoftLookup(
 #
 # The two lengths are multiplied with the cosine of the angle between them. The cosine is 1 where two arrows have the same direction, 0 at a right angle, −1 where they are opposed.
 #
-# All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who scores
-# best, and no key scores better for a query than the key that equals it. Where lengths differ, length works as
-# loudness, for and against. A key of (6, 3) has the direction of *marshes* and three times its length, and scores
-# 12 with our query, where the query itself scores 5. And beyond a right angle the cosine is negative, and a longer
-# key scores lower.
+# All keys on our shelf have the same length, √(2² + 1²) = √5, so the angle alone decides who scores best, and no key
+# scores better for a query than the key that equals it. Where lengths differ, length works as loudness, for and
+# against. A key of (6, 3) has the direction of *marshes* and three times its length. It scores 12 with our query; the
+# query itself scores 5. And beyond a right angle the cosine is negative, and a longer key scores lower.
 
 # %% [markdown]
 # ## Softmax: scores become shares
@@ -599,8 +598,8 @@ print("salt, mud, warmth:", [round(number, 2) for number in answer])
 print("weights:          ", [round(weight, 4) for weight in weights])
 
 # %% [markdown]
-# 16.51 grams of salt a litre: your pencil's number. The answer is a **weighted
-# average**, so but for rounding it is never saltier than the saltiest page or fresher than the freshest.
+# 16.51 grams of salt a litre: your pencil's number. The answer is a **weighted average**. Rounding aside, it is never
+# saltier than the saltiest page or fresher than the freshest.
 #
 # ### Temperature
 #

@@ -106,13 +106,13 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # %% [markdown]
 # ### One matrix for two roles
 #
-# What do you lose if two roles share a matrix? With $W_k$ = $W_v$ a token passes on exactly what it is found by.
-# With $W_q$ = $W_v$ its pages repeat its question. The third pair shows in the scores.
+# What do you lose if two roles share a matrix? With $W_k$ = $W_v$ a token passes on exactly what it is found by. With
+# $W_q$ = $W_v$ its pages repeat its question. What the third pair loses shows in the scores.
 #
 # **Queries and keys, $W_q$ = $W_k$.** Every token's query then equals its key, $k_i$ for token i. Scores are
-# symmetric: $k_i$ · $k_j$ = $k_j$ · $k_i$. And ($k_i$ − $k_j$) · ($k_i$ − $k_j$) is a sum of squares, never negative. So
-# $k_i$ · $k_i$ and $k_j$ · $k_j$ are together at least 2 $k_i$ · $k_j$, and **a token is drawn to itself**: over all tokens,
-# the scores for oneself are at least as large as those for another, on average. It need not hold for *every*
+# symmetric: $k_i$ · $k_j$ = $k_j$ · $k_i$. And ($k_i$ − $k_j$) · ($k_i$ − $k_j$) is a sum of squares, never negative.
+# So $k_i$ · $k_i$ and $k_j$ · $k_j$ are together at least 2 $k_i$ · $k_j$, and **a token is drawn to itself**: on
+# average over all tokens, a score for oneself is at least as large as one for another. It need not hold for *every*
 # token: a list of small numbers can score one of large numbers higher than itself.
 #
 # The figure shows the scores of our sentence, left with $W_q$ and $W_k$, right with $W_k$ in both roles.
@@ -171,7 +171,7 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 figures.block()
 
 # %% [markdown]
-# Here is every index. s is a score, a a weight, z an entry of the output:
+# Here is every index. s is a score, a is a weight, z is an entry of the output:
 #
 # $$
 # s_{ij} = \sum_{c} q_{ic}\, k_{jc}, \qquad
@@ -224,9 +224,9 @@ figures.block()
 # A model brings Z back to width d ($W_o$, lesson 07) and *adds* it to X: each word stays, and what it heard comes on top.
 
 # %% [markdown]
-# Now touch the same steps. Choose *cat* at the left edge of a table: below stands its query against every key, and
-# all that becomes of it. *Play* walks the steps, *n* goes on to the next, *p* goes back. Choose a cell, and you
-# see the sum behind it. You may change the cells of X, $W_q$, $W_k$ and $W_v$: Enter, a number, Enter. A dot marks every
+# Now touch the same steps. Choose *cat* at the left edge of a table: below you see its query against every key, and
+# all that becomes of it. *Play* walks the steps, *n* goes on to the next, *p* goes back. Choose a cell, and you see
+# the sum behind it. You may change the cells of X, $W_q$, $W_k$ and $W_v$: Enter, a number, Enter. A dot marks every
 # cell that your last edit changed.
 #
 # First go to step 6 and to the weight that *cat* gives to *sat*: find your 31.948 and 36.902 in its
@@ -369,10 +369,9 @@ check(transpose)
 #
 # Each reader has one unit of attention to share among the books, so softmax runs along each row of S.
 #
-# You wrote softmax in lesson 01. Paste it into the cell as a helper (with `import math`), or write it again for
-# each row. Subtract each row's own largest score. If you
-# subtract a 10,000 from another row, scores near 0 all become `exp(-10000)`, which is 0.0, and then you divide 0 by
-# 0.
+# You wrote softmax in lesson 01. Paste it into the cell as a helper (with `import math`), or write it again for each
+# row. Subtract each row's own largest score. If you subtract another row's 10,000, scores near 0 all become
+# `exp(-10000)`, which is 0.0, and you divide 0 by 0.
 
 # %% [markdown]
 # ### Exercise: `softmax_rows`
@@ -627,8 +626,8 @@ for phrase in ("the river bank", "the money bank"):
 # x W picks a row of W: counted from 0, row 1 for a noun, row 2 for an adjective. So a noun's score for an
 # adjective is row 1 of $W_q$ times row 2 of $W_k$, entry by entry, added up, and divided by √2.
 #
-# How large? At worst seven other words stand beside the adjective, with e to the 0, which is 1, each. For a share
-# of 0.9 the adjective needs nine times their sum, 63, and e to the 4.2 is more than that.
+# How large? At worst seven other words stand beside the adjective. Each has e to the 0, which is 1. For a share of
+# 0.9 the adjective needs nine times their sum, 63, and e to the 4.2 is more than that.
 #
 # </details>
 # </details>
@@ -713,10 +712,10 @@ for phrase in ("the river bank", "the money bank"):
 # them Z is V: *bank* stays in doubt, and its neighbour is not heard.
 #
 # This holds for this matrix, and not for every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank*
-# becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river*
-# has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100. Training can
-# live with that: Reformer (Kitaev et al. 2020, section 2) shares the matrix on purpose, forbids a token to attend
-# to itself where it has anything else, and its authors found no loss.
+# becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river* has to
+# score *bank* with the same 10. It looks elsewhere only because it scores itself 100. Training can live with that.
+# Reformer (Kitaev et al. 2020, section 2) shares the matrix on purpose. There a token may not attend to itself where
+# it has anything else, and the authors found no loss.
 
 # %% [markdown]
 # ## Cost
@@ -755,9 +754,9 @@ for n in (16, 32, 64, 128):
     before = taken
 
 # %% [markdown]
-# By the count it is between two and four times as many multiplications, nearer to four as the pairs take over.
-# Time follows roughly. On a busy machine any line can take two or three times as long, so run the cell again.
-# Lesson 03 gives the same multiplications to NumPy, without the loops in Python.
+# By the count, twice the tokens take two to four times the multiplications, nearer to four as the pairs take over.
+# Time follows roughly. On a busy machine any line can take two or three times as long, so run the cell again. Lesson
+# 03 gives the same multiplications to NumPy, without the loops in Python.
 
 # %% [markdown]
 # ## Check yourself

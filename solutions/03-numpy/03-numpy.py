@@ -95,10 +95,10 @@ print("e to the 2, 1, 0:", np.exp([2, 1, 0]).round(3))
 # %% [markdown]
 # ## Shape ledger
 #
-# Each axis has one letter, the same in prose, in code and in error messages. N counts queries and M
-# keys. In self-attention both are the tokens of one sentence, so N = M, but they are still two
-# different axes of the weights. `…` stands for any number of **leading axes**, or for none. In a **batch** of
-# sentences, for example, there is one, and each sentence is a problem of its own.
+# Each axis has one letter, the same in prose, in code and in error messages. N counts queries and M keys. In
+# self-attention both are the tokens of one sentence, so N = M, but they are still two different axes of the weights.
+# `…` stands for any number of **leading axes**, or for none. A **batch** of sentences, for example, has one, and each
+# sentence is a problem of its own.
 #
 # | symbol | what it is | axes | size for *the clerk finds old maps* |
 # |---|---|---|---|
@@ -163,11 +163,10 @@ print("               merged by a reshape:   ", each_with_each.reshape(6))
 # %% [markdown]
 # ## Softmax that does not overflow
 #
-# As in lesson 01, you subtract the row's largest score before you
-# take exponentials: no weight changes, and nothing overflows. NumPy's usual numbers are Python's (*float64*, about 16
-# digits); half-sized ones (*float32*) have about 7. A mistake looks different, though. Where
-# Python's `math.exp` stops with an error, NumPy goes on with `inf`, and ∞/∞ is `nan`, **not a number**;
-# 0/0 is `nan` as well.
+# As in lesson 01, you subtract the row's largest score before you take exponentials: no weight changes, and nothing
+# overflows. NumPy's usual numbers are Python's (*float64*, about 16 digits); half-sized ones (*float32*) have about
+# 7. An overflow shows in another way. Where Python's `math.exp` stops with an error, NumPy goes on with `inf`, and
+# ∞/∞ is `nan`, **not a number**; 0/0 is `nan` as well.
 #
 # Two NumPy words help. `axis` says along which axis `max` or `sum` runs; −1 is the last.
 # `keepdims=True` keeps that axis with size 1, so that the result lines up with the array that it came
@@ -548,11 +547,12 @@ print("all within 1e-12:", bool(apart < 1e-12))
 
 # %% [markdown]
 # To attention without positions and without a mask, a sentence is a bag of words (Lee et al. 2019 build networks for
-# sets on this property). A mask stays where it is while the words move, so it can tell their order. Somebody has to tell it the order, and lesson 09 does.
+# sets on this property). A mask stays where it is while the words move, so it can tell their order. Without a mask
+# something else has to, and in lesson 09 it does.
 #
 # ### Not linear, even without an activation
 #
-# A map f is **linear** if f(2X) = 2 f(X), and likewise for every other factor and for sums. This run has
+# A map f is **linear** if f(2X) = 2 f(X), the same for every other factor, and f(X + Y) = f(X) + f(Y). This run has
 # no activation and no bias. (Prediction 1: C.)
 
 # %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -585,7 +585,7 @@ print("weights of maps, 2X:", A_double[4].round(3))
 # | scores | n, m, k | N² · $d_k$ | four times as many |
 # | Z = A V | n, m, v | N² · $d_v$ | four times as many |
 #
-# The work for the values is linear in N, because each token is projected alone. It is the pairs that cost N².
+# The work for the values is linear in N, because each token is projected alone. The pairs cost N².
 #
 # ### Exercise: `count_attention`
 #
@@ -741,10 +741,9 @@ print("row sums:", A_late.sum(axis=-1).round(3))
 check(mask_too_late, name="scaled_dot_product_attention")
 
 # %% [markdown]
-# The mask (True = attend) comes *after* softmax, when the blocked keys have already taken their share. So
-# rows add up to less than 1. No shape is wrong and nothing is `nan`. (Divide each row that is not all 0
-# by its sum afterwards and the result is right again, as long as no blocked key leads by hundreds; the check accepts that
-# as well.)
+# The mask (True = attend) comes *after* softmax, when the blocked keys have already taken their share. So rows add up
+# to less than 1. No shape is wrong and nothing is `nan`. (Divide each row that is not all 0 by its sum, and the
+# result is right again, unless a blocked key leads by hundreds. The check accepts that as well.)
 #
 # Add up the rows whenever you write attention. The sums show this mistake, and lesson 02's softmax over the
 # wrong axis.

@@ -40,8 +40,8 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 begin("04-scaling")
 
 # %% [markdown]
-# A reader asks six books with random numbers, at each step twice as many. (It was chosen to be a typical one; below
-# you measure a thousand.)
+# A reader asks six books. All numbers are random, and a query has twice as many at each step. (The reader was chosen
+# as a typical one; below you measure a thousand.)
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()
@@ -250,11 +250,11 @@ for name, (queries, keys) in pairs.items():
 # lines tend to agree, and so the mean score is 64. It is 64 again where a key *equals* its query, because
 # nothing cancels.
 #
-# So the law describes attention *before* training, if entries of q and k start with a variance near 1.
-# PyTorch's `nn.Linear` makes smaller ones, of a variance of ⅓ where tokens have 1: without a **scale**, a typical
-# reader's largest weight is then 0.50 at $d_k$ = 64, and above 0.9 at 1024.
-# Queries and keys may learn to agree, and then scores grow like $d_k$. For this reason Yang et al. (2022, definition 4.1
-# and its footnote) divide by $d_k$, in a scheme that adapts the rest of the model as well.
+# So the law describes attention *before* training, if entries of q and k start with a variance near 1. PyTorch's
+# `nn.Linear` makes smaller ones, of variance ⅓ if tokens have 1. Without a **scale**, a typical reader's largest
+# weight is then 0.50 at $d_k$ = 64, and above 0.9 at 1024. Queries and keys may learn to agree, and then scores grow
+# like $d_k$. For this reason Yang et al. (2022, definition 4.1 and its footnote) divide by $d_k$, in a scheme that
+# adapts the rest of the model as well.
 
 # %% [markdown]
 # ## Softmax's Jacobian
@@ -602,10 +602,10 @@ def slope_in_query(K: np.ndarray, J: np.ndarray, g: np.ndarray, factor: float) -
 check(slope_in_query)
 
 # %% [markdown]
-# The factor counts twice: here, and again when the moved query makes new scores. So a step of plain descent moves
-# the score in proportion to c² $d_k$. That is 1 for $1/\sqrt{d_k}$, but at $d_k$ = 64 it is 64 for no scale and 1/64 for
-# $1/d_k$. These two get a **mended** step, divided by 64 and multiplied by 64. Then the three factors differ
-# in one thing alone, the weights that readers start with.
+# The factor counts twice: here, and again when the moved query makes new scores. So a step of plain descent moves the
+# score in proportion to c² $d_k$. That is 1 for $1/\sqrt{d_k}$, but at $d_k$ = 64 it is 64 for no scale and 1/64 for
+# $1/d_k$. These two get a **mended** step: divided by 64 for no scale, multiplied by 64 for $1/d_k$. Then the three
+# factors differ in one thing alone, the weights that readers start with.
 
 
 # %% nbgrader={"grade": false, "grade_id": "define-learning", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -675,9 +675,9 @@ figures.scaling.learning({way: history for way, (history, _) in learned.items()}
 # - **÷ $\sqrt{d_k}$** and **÷ $d_k$, step × 64.** The typical wanted book starts with a few hundredths, and all
 #   readers find theirs.
 #
-# So the step that is too large does harm, but it is not the main thing. What holds the second row back is
-# *one column* of the Jacobian. The column of the wanted book is a (1_w − p), where a is that book's weight and 1_w
-# its one-hot row. This column is as small as a, so that book's own score has a slope of at most 4a with this error.
+# So too large a step does harm, but it is not the main thing. What holds the second row back is *one column* of the
+# Jacobian. The column of the wanted book is a (1_w − p), where a is that book's weight and 1_w its one-hot row. This
+# column is as small as a, so that book's own score has a slope of at most 4a with this error.
 #
 # Here is a reader of three books. The first has 0.001, and the other two share the rest, so the Jacobian is alive.
 # The second line changes the book that is wanted. The third changes the error, which is then $-\log a$.
@@ -695,9 +695,9 @@ last, _ = learn(Q, K, wanted, 1.0, step=3 / 64, error="-log")
 print(f"second row of the table, -log a: found {(last[-1] > 0.9).mean():.0%}")
 
 # %% [markdown]
-# One Jacobian, and the reader who wants book 1 has a slope of −0.5 where the one who wants book 0 has −0.003. The
-# sixty readers of the table's second row say the same. Let each want the book that it likes second best: 95 %
-# find it (seeds 5 to 9: 88 to 97 %).
+# The Jacobian is the same. The reader who wants book 1 has a slope of −0.5, the one who wants book 0 has −0.003. The
+# sixty readers of the table's second row say the same. If each wants the book that it likes second best, 95 % find it
+# (seeds 5 to 9: 88 to 97 %).
 #
 # With $-\log a$ all sixty find theirs. The slope of $-\log a$ is −1/a for the wanted book and 0 for the others, so
 # J g is −1/a times that book's column, and **1/a cancels exactly its a**. The squared error's g cancels nothing.
@@ -707,10 +707,10 @@ print(f"second row of the table, -log a: found {(last[-1] > 0.9).mean():.0%}")
 # helps to start with some weight on every book.
 #
 # If $1/d_k$ learns with a mended step, why not take it? Under plain descent, $1/\sqrt{d_k}$ is equally fast at each
-# width, and $1/d_k$ gets slower as the desk gets wider. **Adam** (lesson 06) is another rule for the step: it divides
-# each slope by that slope's usual size. Under Adam it is the other way round: $1/d_k$ is about equally fast, and
-# $1/\sqrt{d_k}$ gets faster. So which factor lets one step serve every width depends on the rule for the step. What
-# the root keeps is the *start*.
+# width from 64 on, and $1/d_k$ gets slower as the desk gets wider. **Adam** (lesson 06) is another rule for the step:
+# it divides each slope by that slope's usual size. Under Adam it is the other way round: $1/d_k$ is about equally
+# fast, and $1/\sqrt{d_k}$ gets faster. So the rule for the step decides which factor lets one step serve every width.
+# The root keeps the *start*.
 
 # %% [markdown]
 # ## Break it on purpose

@@ -235,8 +235,8 @@ figures.live.Slopes(F.scaled_dot_product_attention, q, k, v, sentences, entry=(0
 # The mask is new. PyTorch's built-in takes two kinds in one argument, `attn_mask`, and so does your function:
 #
 # - **bool, True = attend.** As in lesson 03. A key with False has no part in its row.
-# - **float, added to the scaled scores.** −∞ hides the key. Of other numbers only the differences count: a key
-#   that gets $\log 3$ more than the others triples its share beside theirs. (As long as rounding does not swallow the
+# - **float, added to the scaled scores.** −∞ hides the key. Of other numbers only the differences count: if a key
+#   gets $\log 3$ more than the others, its share triples beside theirs. (As long as rounding does not swallow the
 #   scores: in float32 a mask of −10⁹ for all makes all weights equal.) `mask.dtype` says which kind you have.
 #
 # In this cell, one reader with four equal scores gets four masks. The built-in returns no weights, so the
@@ -264,7 +264,7 @@ for name, mask in {
 #
 # A reader who may open no book goes home with nothing: weights 0, output 0. Softmax alone does not know this.
 #
-# Where all scores of a row are −∞, it gives NaN. Putting 0 there afterwards mends the answer, and not the slopes: on
+# Where all scores of a row are −∞, it gives NaN. Putting 0 there afterwards mends the answer, but not the slopes: on
 # the way back autograd multiplies by softmax's own result, and 0 · NaN is NaN.
 #
 # So give the empty row harmless scores *before* softmax, say 0, and set its weights to 0 *after* it. The check looks at
@@ -420,9 +420,8 @@ for name, inputs in {"no mask": (q, k, v), "float mask": (q, k, v, as_float)}.it
 #
 # $$\frac{\partial\,\text{loss}}{\partial s} = \left(\operatorname{diag}(a) - a\,a^{\top}\right) g$$
 #
-# The scores are not in it. Softmax's result is all that its way back needs, and so it is what autograd keeps.
-# You do not need the matrix either. Multiply
-# each of the two terms by g on paper before you write a line.
+# The scores are not in it. The way back needs softmax's result alone, so autograd keeps that. You do not need the
+# matrix either. Multiply each of the two terms by g on paper before you write a line.
 
 # %% [markdown]
 # ### Exercise: `softmax_backward`
@@ -475,10 +474,10 @@ check(softmax_backward)
 #
 # ## Attention as a module
 #
-# Your function gets q, k and v from outside, and has no parameters. To learn, a layer has to own the three
-# matrices. PyTorch's building block for that is **`nn.Module`**. If an attribute of it is an `nn.Linear`, the linear's
+# Your function gets q, k and v from outside, and has no parameters. To learn, a layer has to own the three matrices.
+# PyTorch's building block for that is **`nn.Module`**. If an attribute of it is an `nn.Linear`, the linear's
 # parameters are in `module.parameters()` for the **optimizer**, which moves them in training, and in
-# `module.state_dict()` for a file. (It does not find a plain tensor, or a Python list of linears.)
+# `module.state_dict()` for a file. (A plain tensor is not found there, nor a Python list of linears.)
 #
 # `nn.Linear(d, d_k)` is a projection with parameters of its own, random at first. It stores its matrix
 # as **(out, in)**, the transpose of ours, and computes $y = x\,W^{\top} + b$, with a bias b unless you say `bias=False`.
@@ -610,10 +609,10 @@ print("W_v has slopes:", learner.W_v.weight.grad is not None)
 # %% [markdown]
 # ## The same for every sentence, or new for each
 #
-# An **MLP** is a linear layer, a ReLU, which sets what is below 0 to 0, and another linear layer. This one
-# reads across the tokens (as in Tolstikhin et al. 2021), so its layers have 5 × 5 matrices. Which matrix
-# mixes the tokens of a sentence? Autograd tells you for the layer and for the whole MLP: it is the slopes of what
-# comes out in what went in, here of entry 0 of each token. In attention it is the weights.
+# An **MLP** is a linear layer, a ReLU, which sets what is below 0 to 0, and another linear layer. This one reads
+# across the tokens (as in Tolstikhin et al. 2021), so its layers have 5 × 5 matrices. Which matrix mixes the tokens
+# of a sentence? Autograd tells you for the layer and for the whole MLP: nudge what goes in, and the slopes of what
+# comes out are the matrix (here for entry 0 of each token). In attention it is the weights.
 #
 # The cell asks for the matrices of 1,000 random sentences, of the same sentences with each number nudged by a
 # millionth, and of our two. How many different ones do you expect?
@@ -651,9 +650,9 @@ for name, found in mixing(random_texts).items():
 # two sentences its matrix changes even *more* than attention's (at other entries by 0.6 to 2.2 times its size). But a
 # nudge that switches no unit leaves it as it was.
 #
-# In the layer, what each unit takes from each *place* is a parameter: 25 numbers, for sentences of five words
-# only. In attention the whole table is a result. What training sets are two matrices, $W_q$ and $W_k$, that say
-# how to work it out, for every sentence and length.
+# In the layer, what each unit takes from each *place* is a parameter: 25 numbers, for sentences of five words only.
+# In attention the whole table is a result. Training sets two matrices, $W_q$ and $W_k$, that say how to work it out
+# for every sentence and length.
 
 # %% [markdown]
 # ## Break it on purpose

@@ -334,8 +334,8 @@ def attention(x: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor) -> tuple[Tensor, Te
 check(attention)
 
 # %% [markdown]
-# Now it reads what was learned. `inside` gives what one head of the small model gets (lesson 01): a row for each word, and three
-# matrices. Is the upper triangle of your weights *exactly* 0?
+# Now it reads as a trained head does. `inside` gives what one head of the small model gets (lesson 01): a row for
+# each word, and three matrices. Is the upper triangle of your weights *exactly* 0?
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab.lessons.causal_mask.learned import inside, verb_after
@@ -358,9 +358,9 @@ listens.row = 9  # see
 listens
 
 # %% [markdown]
-# *See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, after which the verb could come as well, puts 0.90 on it. On
-# the **diagonal** a word reads itself. The causal mask never closes the diagonal, so no row is empty. Then type a sentence of your own,
-# in words that the model knows.
+# *See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs* puts 0.90 on *king*: the verb could come there as well. On
+# the **diagonal** a word reads itself. The causal mask never closes the diagonal, so no row is empty. Then type a
+# sentence of your own, in words that the model knows.
 #
 # Now your prediction, with a random vector for each word: replace *sat*, and count the output rows that change. `clone` copies a tensor, and
 # `torch.randn_like` makes normal numbers of its shape and dtype. With `rtol=0`, numbers are close if they differ by
@@ -405,7 +405,8 @@ print("no mask:", len(changed_rows(old_out, new_out)), "rows")
 # `fn` takes tokens (B, N, d) and returns one tensor (B, N, e). Return True, a Python bool, if any row of its result
 # depends on a *later* row of the same sentence, and False if none does. Exchange later rows for fresh normal numbers:
 # a leak moves an earlier row by 1e-6 or more, rounding by less than 1e-12. `fn` takes only tensors of x's shape and
-# dtype, so you cannot cut the future off, and its slopes may be 0, as where it rounds. Leave x as it is.
+# dtype, so you cannot cut the future off. Its slopes may be 0, as where it rounds, so they do not tell. Leave x as it
+# is.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "hints-looks_ahead", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # <details><summary>Hint 1: the idea</summary>
@@ -745,9 +746,9 @@ painter.row = 9  # see
 painter
 
 # %% [markdown]
-# Of the row of *see*, the cell of *king*: without it the verb becomes *run*, and without any other it stays. A *window* of three
-# flips it too. The row that you blocked shows zeros, not NaN. *Causal and padding* closed three more cells, all in
-# the rows of the two dummies.
+# The cell of *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays. A
+# *window* of three flips it too. The row that you blocked shows zeros, not NaN. *Causal and padding* closed three
+# more cells, all in the rows of the two dummies.
 #
 # ### What 1e-6 can promise
 #

@@ -221,10 +221,10 @@ right = {name: dict(enumerate(map(share_right, own))) for name, own in models.it
 figures.multi_head.two_answers(right)
 
 # %% [markdown]
-# The grey line is guessing, one in four. Nobody picked the seeds; all pictures below are of seed 0. One
-# head with a linear layer answers one question almost always and the other some 40 % of the time. You would get nearly as much by saying one number for both questions: 36 %, the share of visitors whose two answers agree. The seed
-# decides which question. Two heads of half the width answer both. (Prediction 1: B.) But so does one head with a
-# hidden layer behind it.
+# The grey line is guessing, one in four. Nobody picked the seeds; all pictures below are of seed 0. One head with a
+# linear layer answers one question almost always; the seed decides which. It answers the other some 40 % of the time.
+# Say one number for both questions, and you get nearly as much: 36 %, the share of visitors whose two answers agree.
+# Two heads of half the width answer both. (Prediction 1: B.) But so does one head with a hidden layer behind it.
 #
 # Why? See what the models say to the queue above, from the second visitor on, and where they look.
 # A solid frame marks the visitor in front, a dashed one the twin.
@@ -242,9 +242,9 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 # Each single head looks at both visitors, but brings back one average: for *law 4*, something of a 1 and
 # something of a 3. And a card does not say whether it is the front's or the twin's. (If it did, as a who-word and a where-word do, one head and a linear layer would read both.)
 #
-# A linear layer adds weight times what a card says. The heavier card wins, and it wins for both questions. So the first model follows one
-# visitor for both questions. Where the answers differ, it says one number twice about nine times out of
-# ten.
+# A linear layer adds up what the cards say, each times its weight. The heavier card wins, and it wins for both
+# questions. So the first model follows one visitor for both questions. Where the answers differ, it says the same
+# number for both about nine times out of ten.
 #
 # A hidden layer can listen to the softer card as well. In the second map the twin has two to four times the
 # weight of the one in front (with other seeds it is the other way round), and that tells who said what. Exchange these
@@ -279,9 +279,9 @@ quiz("predict removed")
 
 # %% [markdown]
 # Five tasks, 200 questions each: a verb that agrees with its subject; a bracket that closes the last one still open;
-# *it* … *too wide, a wide*, and then the noun that is meant; a *bank* that is muddy after a river and rich after
-# money; a run of words that comes again. An answer is right if all right words together are likelier than all
-# wrong ones.
+# *it* … *too wide, a wide*, and then the noun that *it* means; a *bank* that is muddy after a river and rich after
+# money; a run of words that comes again. An answer is right if all right words together are likelier than all wrong
+# ones.
 
 # %% nbgrader={"grade": false, "grade_id": "remove-heads", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 rng = random.Random(7)
@@ -316,12 +316,12 @@ for heads in [(), (small.head("subject"),), ((1, 1),)]:  # layer and head, count
 figures.multi_head.attraction(singular)
 
 # %% [markdown]
-# With all heads the first noun decides, the subject. Without its head the *nearest* one does, so the wrong
+# With all heads the subject decides, the first noun. Without the subject's head the *nearest* noun does, so the wrong
 # verbs are mostly those whose nearest noun has another number. Where the sentence stands alone, the verb is singular
 # after *dog* and mostly plural after *dogs*, whatever the first noun is. (After a sentence about *it* only about half
-# are plural.) Linguists call this an **attraction error**, and people make it, too: *the key to the cabinets were missing* (Bock & Miller 1991). In longer sentences the verb then agrees with its
-# subject by chance alone, and mostly with the nearest noun. (After one clause with *that*, and nothing else, it is
-# nearly always plural.)
+# are plural.) Linguists call this an **attraction error**, and people make it, too: *the key to the cabinets were
+# missing* (Bock & Miller 1991). In longer sentences the verb then agrees with its subject by chance alone, and mostly
+# with the nearest noun. (After one clause with *that*, and nothing else, it is nearly always plural.)
 #
 # *Bank* depends on one head of the first layer. *It* depends on no single head. Runs that come again depend on
 # several: two in the first layer, and above all one in the second. That one is an **induction head**: it looks at
@@ -343,9 +343,9 @@ for each in measure.heads_of(model):
     print(f"{measure.named(each)}, last row exchanged: the verb's number flips in {flipped:.0%}")
 
 # %% [markdown]
-# Without the head that wrote, the induction head loses most of its look. And exchange one row of the subject's head,
-# and the verb takes the other sentence's number, every time. A row of any other head never does that, in sentences
-# that stand alone as these do. That is what *this head carries the subject's number* means. A map alone could not say so.
+# Without the head that wrote, the induction head loses most of its look. Exchange one row of the subject's head, and
+# the verb takes the other sentence's number, every time. A row of any other head never does that, in sentences that
+# stand alone as these do. That is what *this head carries the subject's number* means. A map alone could not say so.
 #
 # In large models many heads can go with little loss (Michel et al. 2019; Voita et al. 2019).
 #

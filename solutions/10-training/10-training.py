@@ -801,8 +801,8 @@ for name, model in {"no mask": leaky, "writer, 1000 steps": writer}.items():
 # %% nbgrader={"grade": false, "grade_id": "your-page", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 START = "The function "  # yours, of letters that the pages have
 print("Learned by train_step, written by next_token_probabilities and generate:")
-for step, page in diary.pages.items():
-    print(f"{step:5} steps: {page[:70]!r}")
+for done, page in diary.pages.items():
+    print(f"{done:5} steps: {page[:70]!r}")
 print(*(say(writer, 0.5, seed, START) for seed in range(3)), sep="\n\n")
 
 # %% [markdown]

@@ -275,7 +275,7 @@ def twenty_seeds_are_as_far_apart_as_it_says() -> None:
 
 
 @lesson.says(
-    "*See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs*, after which the verb could come as well, puts 0.90 on it.",
+    "*See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs* puts 0.90 on *king*: the verb could come there as well.",
     "The causal mask never closes the diagonal, so no row is empty.",
 )
 def the_small_model_is_causal_and_looks_for_the_subject() -> None:
@@ -297,7 +297,7 @@ def the_small_model_is_causal_and_looks_for_the_subject() -> None:
 
 
 @lesson.says(
-    "Of the row of *see*, the cell of *king*: without it the verb becomes *run*, and without any other it stays.",
+    "The cell of *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays.",
     "A *window* of three flips it too.",
     "*Causal and padding* closed three more cells, all in the rows of the two dummies.",
 )

@@ -113,8 +113,8 @@ def no_linear_layer_hears_each_card_for_its_own_question(seed: int) -> None:
 
 
 @lesson.says(
-    "One head with a linear layer answers one question almost always and the other some 40 % of the time. You would get nearly as much by saying one number for both questions: 36 %, the share of visitors whose two answers agree.",
-    "Where the answers differ, it says one number twice about nine times out of ten.",
+    "One head with a linear layer answers one question almost always; the seed decides which. It answers the other some 40 % of the time. Say one number for both questions, and you get nearly as much: 36 %, the share of visitors whose two answers agree.",
+    "Where the answers differ, it says the same number for both about nine times out of ten.",
     "Yes. One head sends a single average for two questions, and what reads it is linear.",
 )
 def a_linear_layer_follows_one_visitor_for_both_questions(seed: int) -> None:
@@ -463,7 +463,7 @@ def averages() -> dict[int, Tensor]:
 
 
 @lesson.says(
-    "With all heads the first noun decides, the subject. Without its head the *nearest* one does, so the wrong verbs are mostly those whose nearest noun has another number. Where the sentence stands alone, the verb is singular after *dog* and mostly plural after *dogs*, whatever the first noun is.",
+    "With all heads the subject decides, the first noun. Without the subject's head the *nearest* noun does, so the wrong verbs are mostly those whose nearest noun has another number. Where the sentence stands alone, the verb is singular after *dog* and mostly plural after *dogs*, whatever the first noun is.",
     "(After a sentence about *it* only about half are plural.)",
 )
 def without_its_head_the_nearest_noun_decides(seed: int) -> None:
@@ -571,7 +571,7 @@ def an_induction_head_reads_what_the_first_layer_wrote(seed: int) -> None:
 
 
 @lesson.says(
-    "And exchange one row of the subject's head, and the verb takes the other sentence's number, every time. A row of any other head never does that, in sentences that stand alone as these do.",
+    "Exchange one row of the subject's head, and the verb takes the other sentence's number, every time. A row of any other head never does that, in sentences that stand alone as these do.",
     "A map alone could not say so.",
 )
 def one_row_of_one_head_carries_the_subjects_number(seed: int) -> None:

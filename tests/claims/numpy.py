@@ -218,7 +218,7 @@ def what_a_mask_takes_is_shared_out_in_proportion(seed: int) -> None:
 
 
 @lesson.says(
-    "The work for the values is linear in N, because each token is projected alone. It is the pairs that cost N².",
+    "The work for the values is linear in N, because each token is projected alone. The pairs cost N².",
     "A contraction multiplies once for every combination of its letters:",
 )
 def numpy_counts_twice_the_work_for_values_and_four_times_for_pairs() -> None:
@@ -229,7 +229,7 @@ def numpy_counts_twice_the_work_for_values_and_four_times_for_pairs() -> None:
 
 
 @lesson.says(
-    "(Divide each row that is not all 0 by its sum afterwards and the result is right again",
+    "(Divide each row that is not all 0 by its sum, and the result is right again",
 )
 def late_masks_renormalised_fail_where_a_blocked_key_leads_by_far() -> None:
     open_keys = np.array([False, True, True])

@@ -57,7 +57,7 @@ def each_matrix_moves_what_its_role_moves(seed: int) -> None:
 
 @lesson.says(
     "With one matrix for queries and keys, scores are symmetric and tokens are drawn to themselves, though not every one of them: one matrix for two roles.",
-    "over all tokens, the scores for oneself are at least as large as those for another, on average. It need not hold for *every* token: a list of small numbers can score one of large numbers higher than itself.",
+    "on average over all tokens, a score for oneself is at least as large as one for another. It need not hold for *every* token: a list of small numbers can score one of large numbers higher than itself.",
     "Yes. A dot product does not care which list comes first. So with one list a word cannot score another without being scored the same in return.",
 )
 def sharing_a_matrix_ties_each_pair_and_favours_oneself_on_average(seed: int) -> None:
@@ -119,7 +119,7 @@ def bank_is_decided_by_its_neighbour_and_its_question_does_it() -> None:
 
 
 @lesson.says(
-    "This holds for this matrix, and not for every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank* becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river* has to score *bank* with the same 10, and it looks elsewhere only because it scores itself 100."
+    "This holds for this matrix, and not for every shared one. With the rows (0, 0), (10, 0), (0, 10) and (−9, −9) *bank* becomes (1, 1) and *river* (10, 0), and *bank* gives *river* more than 0.99 of its weight. But then *river* has to score *bank* with the same 10. It looks elsewhere only because it scores itself 100."
 )
 def another_shared_matrix_lets_bank_pick_its_neighbour() -> None:
     shared = [[0, 0], [10, 0], [0, 10], [-9, -9]]
@@ -175,7 +175,7 @@ def multiplications_are_counted_where_they_happen() -> None:
 
 
 @lesson.says(
-    "Subtract each row's own largest score. If you subtract a 10,000 from another row, scores near 0 all become `exp(-10000)`, which is 0.0, and then you divide 0 by 0."
+    "Subtract each row's own largest score. If you subtract another row's 10,000, scores near 0 all become `exp(-10000)`, which is 0.0, and you divide 0 by 0."
 )
 def a_maximum_of_all_rows_empties_a_row(seed: int) -> None:
     rng = random.Random(seed)

@@ -103,7 +103,7 @@ def slopes_of_uses_add_up_and_no_jacobian_is_written(seed: int) -> None:
 
 
 @lesson.says(
-    "Softmax's result is all that its way back needs, and so it is what autograd keeps.",
+    "The way back needs softmax's result alone, so autograd keeps that.",
     "The rest of the way back is products: two matrix products forward, four back, and your line between them.",
 )
 def softmaxs_way_back_needs_its_result_alone(seed: int) -> None:
@@ -170,7 +170,7 @@ def _train_without_slopes(kind: Callable[..., torch.optim.Optimizer], seed: int)
 
 @lesson.says(
     "A bool mask hides (True = attend), a float mask is added to the scaled scores; a row with no key left is 0, and needs care in its slopes as well.",
-    "Putting 0 there afterwards mends the answer, and not the slopes",
+    "Putting 0 there afterwards mends the answer, but not the slopes",
 )
 def zeros_put_after_softmax_leave_nan_in_the_slopes(seed: int) -> None:
     torch.manual_seed(seed)
@@ -297,7 +297,7 @@ def relu_chooses_among_matrices_and_attention_makes_one_for_each(seed: int) -> N
 
 
 @lesson.says(
-    "−∞ hides the key. Of other numbers only the differences count: a key that gets log 3 more than the others triples its share beside theirs.",
+    "−∞ hides the key. Of other numbers only the differences count: if a key gets log 3 more than the others, its share triples beside theirs.",
     "(As long as rounding does not swallow the scores: in float32 a mask of −10⁹ for all makes all weights equal.)",
 )
 def only_differences_in_a_float_mask_count(seed: int) -> None:

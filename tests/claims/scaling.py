@@ -135,8 +135,7 @@ def the_largest_weight_at_64(seed: int) -> None:
 
 
 @lesson.says(
-    "PyTorch's `nn.Linear` makes smaller ones, of a variance of ⅓ where tokens have 1: without a **scale**, a "
-    "typical reader's largest weight is then 0.50 at d_k = 64, and above 0.9 at 1024.",
+    "PyTorch's `nn.Linear` makes smaller ones, of variance ⅓ if tokens have 1. Without a **scale**, a typical reader's largest weight is then 0.50 at d_k = 64, and above 0.9 at 1024.",
 )
 def a_linear_layer_starts_smaller(seed: int) -> None:
     torch.manual_seed(seed)
@@ -273,7 +272,7 @@ def other_variances_learn_and_64_does_not(seed: int) -> None:
     "One step, 64 times too large, brings it down to 0.001.",
     "The Jacobian lives:",
     "And still only 22 % find their book in 300 steps.",
-    "So the step that is too large does harm, but it is not the main thing.",
+    "So too large a step does harm, but it is not the main thing.",
     "The typical wanted book starts with a few hundredths, and all readers find theirs.",
 )
 def the_large_step_does_harm_and_the_start_hides_the_book(seed: int) -> None:
@@ -309,7 +308,7 @@ def no_step_saves_the_start_without_a_scale(seed: int) -> None:
 
 @lesson.says(
     "What holds the second row back is *one column* of the Jacobian.",
-    "Let each want the book that it likes second best: 95 % find it",
+    "If each wants the book that it likes second best, 95 % find it",
     "In plain descent a squared error hardly moves a book without weight. −log of the weight itself does: "
     "its 1/a cancels the a, as long as a is not rounded to 0. (So libraries take softmax and −log in one step.)",
     "With −log a all sixty find theirs.",
@@ -331,7 +330,7 @@ def which_book_is_wanted_decides_and_the_error_can_make_up_for_it(seed: int) -> 
     "This column is as small as a, so that book's own score has a slope of at most 4a with this error.",
     "The slope of −log a is −1/a for the wanted book and 0 for the others, so J g is −1/a times that book's "
     "column, and **1/a cancels exactly its a**.",
-    "One Jacobian, and the reader who wants book 1 has a slope of −0.5 where the one who wants book 0 has −0.003.",
+    "The Jacobian is the same. The reader who wants book 1 has a slope of −0.5, the one who wants book 0 has −0.003.",
 )
 def a_small_weight_has_a_small_slope_except_by_its_logarithm(seed: int) -> None:
     steepest = 0.0
@@ -370,7 +369,7 @@ def speed(d_k: int, seed: int, factor: float, step: float, *, adam: bool) -> flo
 
 
 @lesson.says(
-    "Under plain descent, 1/√d_k is equally fast at each width, and 1/d_k gets slower as the desk gets wider.",
+    "Under plain descent, 1/√d_k is equally fast at each width from 64 on, and 1/d_k gets slower as the desk gets wider.",
     "Under Adam it is the other way round: 1/d_k is about equally fast, and 1/√d_k gets faster.",
     "And by plain descent with the same step, learning gets slower from width 16 to 64 to 1024.",
 )

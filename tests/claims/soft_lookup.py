@@ -81,8 +81,8 @@ def raced(make: Any, distance: int, seed: int) -> tuple[Any, float]:
 
 
 @lesson.says(
-    "With PyTorch's start, each hand-over leaves less than half of the slope, and from 11 on it guesses.",
-    "A **GRU** can keep its summary, and learned every distance from its three starts.",
+    "As PyTorch starts it, it loses more than half of the slope at each hand-over, and from 11 on it guesses.",
+    "A **GRU** can keep its summary, and learned every distance, from each of three starts.",
     "Four layers reach four tokens, and from 5 on they guess.",
     "It learned all distances alike: the shortest path between any two words is one look",
     "And a look does not wait, while RNN and GRU take 17 steps, each of which needs the one before.",
@@ -196,8 +196,7 @@ def attention_reaches_every_word_at_once_and_does_not_see_the_distance(seed: int
     "A look is a lookup: the sum of all values, each times its key's weight.",
     "A dictionary's weights are 0 and 1.",
     "The answer is a weighted average of all values.",
-    "The answer is a **weighted average**, so but for rounding it is never saltier than the saltiest page or "
-    "fresher than the freshest.",
+    "The answer is a **weighted average**. Rounding aside, it is never saltier than the saltiest page or fresher than the freshest.",
 )
 def pytorchs_attention_is_this_lookup_row_by_row_and_a_dictionary_the_hard_one(seed: int) -> None:
     rng = random.Random(seed)
@@ -466,8 +465,8 @@ def the_unshifted_formula_fails_in_three_ways() -> None:
     "*Dogs*, four words back, gets 0.83.",
     "That was tried on 400 sentences, and the number of the verb turned in every one. With any of the other seven "
     "heads it turned in none.",
-    "Take what this head hands on at *sees*, the blend of what it read, from *the dog that the boy sees* instead, and leave the rest of the model as it is: it now expects verbs like *runs* where it expected verbs like *run*.",
-    "It was made for this course, much like GPT-2, read 192,000 short texts of 64 words, and learned to guess each next word.",
+    "At *sees* this head hands on a blend of what it read. Exchange it for the blend from *the dog that the boy sees*, and leave the rest as it is. The model now expects verbs like *runs* where it expected verbs like *run*.",
+    "The model was made for this course, much like GPT-2. It read 192,000 short texts of 64 words, and learned to guess each next word.",
 )
 def one_row_of_one_head_decides_the_verb(seed: int) -> None:
     layer, head = small.head("subject")

@@ -36,15 +36,15 @@ def opening() -> Film:
         Frame([*scored, *scores[:5]], "Q has two axes, n and k. K has m and k, and stands here."),
         Frame(
             [*scored, *_array("S", (0, 0)), *_met("Q", "K", "S", 0, 0), *scores],
-            f"One query and one key walk along k in step, and add up to one number, {S[0, 0]}.",
+            f"One query and one key walk along k in step. Their products add up to {S[0, 0]}.",
         ),
         Frame(
             [*scored, *_array("S"), *_met("Q", "K", "S", 1, 1), *scores],
-            "So it is for every n and every m.",
+            "Every n meets every m in this way.",
         ),
         Frame(
             [*_gone("Q", "K", "S"), *_array("S"), *scores, *_crossed("Q", "K")],
-            "Both k have met, and are added up. What is left has n and m.",
+            "Now k is added up, and gone. What is left has n and m.",
         ),
         Frame(
             [*_shares(), *scores, *_crossed("Q", "K")],
@@ -63,7 +63,7 @@ def opening() -> Film:
                 *_crossed("Q", "K"),
                 *outputs,
             ],
-            f"Shares and values walk along m, which adds up to {Z[0, 0]:.1f} and the others.",
+            f"Shares and values walk along m. Their products add up to {Z[0, 0]:.1f}, and so on.",
         ),
         Frame(
             [
@@ -74,7 +74,7 @@ def opening() -> Film:
                 *outputs,
                 *_crossed("S", "V"),
             ],
-            "Now m is added up as well.",
+            "Now m is added up, and gone as well.",
         ),
         Frame(
             [
@@ -86,7 +86,7 @@ def opening() -> Film:
                 *outputs,
                 *_crossed("S", "V"),
             ],
-            "Z has n from the words that ask, and v from what is said. No k, no m.",
+            "Z has n from the words that ask, and v from what is said. It has no k and no m.",
         ),
     ]
     return Film("Axes meet, and one is added up", frames, HIGH)

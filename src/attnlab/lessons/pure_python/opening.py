@@ -99,8 +99,8 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         full.append(_at_end(f"z {e}", LEFT, total, OUT + e * (BAR + 6), f"{total:.2f}"))
     return [
         Frame(given, "Each word passes on a value: here two numbers, drawn as bars."),
-        Frame(read, "Of each value as much is read as its share says."),
-        Frame(poured, "What was read flows together, entry by entry."),
+        Frame(read, "A share says how much of the value is read."),
+        Frame(poured, "These parts are added up, entry by entry."),
         Frame(full, "That is one row of Z: what “cat” has heard, mostly of “sat”."),
     ]
 

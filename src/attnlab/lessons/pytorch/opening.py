@@ -31,18 +31,20 @@ def opening() -> Film:
             level, "How much does it move with each number? The slope runs back along the ribbons."
         ),
         *(
-            Frame([*level, *_running(1 - n / 3)], f"Each page gets its share of it: {all_of}.")
+            Frame(
+                [*level, *_running(1 - n / 3)], f"Each page gets its share of the slope: {all_of}."
+            )
             for n in (1, 2, 3)
         ),
         Frame(
             [*level, *_heights(z), *_running(0)],
-            "A score gets its share times how high the page lies above the answer.",
+            "A score's slope is its share times the height of its page above the answer.",
         ),
-        Frame([*level, *_heights(z), *_slopes()], "That makes slopes of 1, 0 and −1."),
+        Frame([*level, *_heights(z), *_slopes()], "So the slopes of the scores are 1, 0 and −1."),
         *(_nudged(book) for book in range(len(BOOKS))),
         Frame(
             [*level, *_heights(z), *_slopes()],
-            "A book pulls the answer to its page: the farther and the heavier, the more.",
+            "A book pulls the answer towards its page. A far page or a large share pulls more.",
         ),
     ]
     return Film("A slope runs back along the ribbons", frames, HIGH)

@@ -54,8 +54,8 @@ def _frame(width: int, raw: np.ndarray, divided: np.ndarray) -> Frame:
     ]
     return Frame(
         parts,
-        f"{width} wide: “{WORDS[best]}” gets {raw[best]:.2f}. Of scores divided by √{width} it "
-        f"gets {divided[best]:.2f}.",
+        f"{width} wide: “{WORDS[best]}” gets {raw[best]:.2f}. With scores divided by "
+        f"√{width} it gets {divided[best]:.2f}.",
     )
 
 

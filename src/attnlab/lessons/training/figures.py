@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ class Watch:
         self._drawn = 0.0
         self._place: Any = None
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Self:
         from IPython.display import display
 
         self._place = display(self._bundle(), raw=True, display_id=True)
