@@ -43,8 +43,6 @@ begin("11-cost")
 figures.opening()
 
 # %% [markdown]
-# You build these tiles yourself, and first count what they save.
-#
 # **Where you are.** The lit parts work on N × M numbers: the wall.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
