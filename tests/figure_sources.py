@@ -140,15 +140,11 @@ WALKS = {
     "Heads": Walk(
         [f"figure.row = {row}" for row in range(10)]
         + [f"figure.off = {head}" for head in (0, 1, 2, 3, None)],
-        """import random
-
-from attnlab import small
+        """from attnlab import small
 from attnlab.small import measure
 
-sentence = "<s> the king behind the dogs that the boy sees".split()
-rng = random.Random(7)
-asked = {task: measure.questions(task, rng, 20) for task in measure.TASKS}
-without = measure.removal(small.load(), 1, asked)
+sentence = "<s> the king behind the dogs that the boys see".split()
+without = measure.removal(small.load(), 1, sentence)
 figure = figures.live.Heads(small.weights(sentence)[1], sentence, without=without)""",
     ),
     "MaskPainter": Walk(

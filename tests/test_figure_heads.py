@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import re
 
 import numpy as np
 import pytest
-import torch
 
 from attnlab import small
 from attnlab.figures.live import Heads
@@ -34,7 +32,7 @@ def figure() -> Heads:
 def test_heads_that_differ_are_told_apart(figure: Heads) -> None:
     groups = ("“cat”", "head 1", "“the” (0.90)", "heads 2 and 3", "“cat” (0.80, 0.70)", "20 %")
     differ = ("“the”", "head 1", "0.90", "head 3", "0.10")
-    assert tells(figure.state["told"][1], *groups, *differ, "mean", "“cat” (0.53)")
+    assert tells(figure.state["told"][1], *groups, *differ)
 
 
 def test_heads_that_agree_are_told_together(figure: Heads) -> None:
@@ -44,13 +42,8 @@ def test_heads_that_agree_are_told_together(figure: Heads) -> None:
 
 def test_heads_that_are_the_same_do_not_differ() -> None:
     said = Heads([[[0.3, 0.7]]] * 2, ["a"], ["b", "c"]).state["told"][0]
-    facts = ("“a”", "all 2 heads", "“c” (0.70 to 0.70)", "not differ", "mean", "“c” (0.70)")
+    facts = ("“a”", "all 2 heads", "“c” (0.70 to 0.70)", "not differ")
     assert tells(said, *facts)
-
-
-def test_the_mean_can_prefer_what_no_head_prefers() -> None:
-    said = Heads([[[0.6, 0.4, 0]], [[0, 0.4, 0.6]]], ["q"], ["a", "b", "c"]).state["told"][0]
-    assert tells(said, "mean", "“b” (0.40)", "no head")
 
 
 def test_one_head_has_nothing_to_be_compared_with() -> None:
@@ -67,30 +60,9 @@ def test_a_head_with_nothing_to_listen_to_is_told() -> None:
     assert "nan" not in repr(none.state).lower()
 
 
-def test_the_mean_is_pytorchs_average() -> None:
-    torch.manual_seed(0)
-    layer = torch.nn.MultiheadAttention(4, 2)
-    x = torch.randn(3, 4)
-    _, heads = layer(x, x, x, average_attn_weights=False)
-    _, mean = layer(x, x, x)
-    drawn = Heads(heads, TOKENS).state["weights"][-1]
-    np.testing.assert_allclose(drawn, mean.detach().numpy(), atol=1e-7)
-
-
-@pytest.mark.parametrize("alike", [True, False])
-def test_the_mean_can_stand_for_the_heads_only_if_they_share_values_and_w_o(alike: bool) -> None:
-    torch.manual_seed(0)
-    x, w_o = torch.randn(3, 4), torch.randn(4, 4)
-    layer = torch.nn.MultiheadAttention(4, 2, bias=False)
-    with torch.no_grad():
-        layer.out_proj.weight.copy_(w_o)
-        if alike:
-            layer.out_proj.weight[:, 2:] = w_o[:, :2]
-            layer.in_proj_weight[10:] = layer.in_proj_weight[8:10]
-        output, mean = layer(x, x, x)
-        values = x @ layer.in_proj_weight[8:].T
-        by_mean = mean @ values @ layer.out_proj.weight.T
-    assert torch.allclose(output, by_mean, atol=1e-6) == alike
+def test_under_a_map_stands_what_each_query_looks_at_most(figure: Heads) -> None:
+    assert [each[2] for each in figure.state["most"]] == ["→ cat", "→ sat", "→ cat"]
+    assert Heads([[[0, 0]]], ["q"], ["a", "b"]).state["most"] == [["→ nothing"]]
 
 
 def test_the_query_stays_inside_of_a_shorter_sentence(figure: Heads) -> None:
@@ -142,39 +114,36 @@ def test_words_that_occur_twice_are_told_apart() -> None:
 # A head that is switched off ----------------------------------------------------------------------
 
 
-def test_a_head_is_switched_off_and_what_the_model_cannot_do_without_it_is_told() -> None:
-    rng = random.Random(1)
-    asked = {task: measure.questions(task, rng, 30) for task in ("agreement", "bank")}
-    words, (layer, head), model = (
-        ["<s>", "the", "king", "runs"],
-        small.head("subject"),
-        small.load(),
+def test_a_head_is_switched_off_and_the_next_word_is_another() -> None:
+    words, (layer, head) = ["<s>", "the", "king", "near", "the", "dogs"], small.head("subject")
+    without = measure.removal(small.load(), layer, words)
+    figure = Heads(small.weights(words)[layer], words, without=without)
+    assert (figure.state["next"]["said"], figure.state["next"]["word"]) == (
+        "… near the dogs",
+        "runs",
     )
-    figure = Heads(small.weights(words)[layer], words, without=measure.removal(model, layer, asked))
-    whole = [f"{measure.right_share(model, some):.2f}" for some in asked.values()]
-    assert figure.state["cost"]["tasks"] == ["agreement", "bank"]
-    assert figure.state["cost"]["rows"] == [["all heads", *whole], ["without a head", "–", "–"]]
     figure._handle_custom_msg({"change": {"off": head}}, [])
-    change = measure.without([(layer, head)])
-    rest = [f"{measure.right_share(model, some, change):.2f}" for some in asked.values()]
-    assert figure.state["cost"]["rows"][1] == [f"without head {head + 1}", *rest]
-    facts = (f"head {head + 1}", "agreement", rest[0], whole[0])
-    assert tells(figure.state["cost"]["told"], *facts)
+    following = figure.state["next"]
+    assert (following["word"], following["flipped"]) == ("run", True)
+    facts = (f"head {head + 1}", "“run”", f"{without(head)['run']:.2f}", "“runs”")
+    assert tells(following["told"], *facts)
+    assert "near the dogs run." in figure.fallback()
 
 
-def test_where_nothing_is_lost_the_figure_says_so_and_each_head_is_asked_once() -> None:
+def test_where_nothing_changes_the_figure_says_so_and_each_head_is_asked_once() -> None:
     asked: list[int | None] = []
 
     def without(head: int | None) -> dict[str, float]:
         asked.append(head)
-        return {"agreement": 1.0}
+        return {"runs": 0.9, "run": 0.1}
 
     figure = Heads(WEIGHTS, TOKENS, without=without)
     figure.off = 1
-    assert tells(figure.state["cost"]["told"], "head 2", "nothing")
+    assert tells(figure.state["next"]["told"], "head 2", "as before")
+    assert not figure.state["next"]["flipped"]
     figure.off = None
     figure.off = 1
     assert asked == [None, 1]
     figure.weights = WEIGHTS[:1]
     assert (figure.off, figure.state["off"]) == (None, None)
-    assert Heads(WEIGHTS, TOKENS).state["cost"] is None
+    assert Heads(WEIGHTS, TOKENS).state["next"] is None

@@ -123,14 +123,19 @@ def test_the_slope_at_the_mark_is_that_of_its_state() -> None:
     )
 
 
-def test_a_fact_spans_all_that_was_right_one_place_off() -> None:
-    for name, record in recording()["racers"].items():
-        for distance in race.DISTANCES:
-            found = record["beside"][distance - 1]
-            assert [len(seed) for seed in found] == 3 * [2 if 1 < distance < 16 else 1]
-            ends = sorted({f"{each:.2f}" for seed in found for each in seed})
-            said = ends[0] if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
-            assert Entry(name, distance).facts()[-1] == f"right one place off: {said}"
+def test_the_signal_gets_to_the_end_where_its_way_does_and_is_small_where_little_arrives() -> None:
+    def signal(name: str, distance: int) -> tuple[str, float]:
+        found = re.search(
+            r"path\('(.*?)'\);--left:([0-9.]+)px", Entry(name, distance).strip(when="before")
+        )
+        assert found
+        return found[1], float(found[2])
+
+    assert signal("RNN", 16)[1] < 0.2 * signal("RNN", 1)[1]
+    assert signal("convolution", 4)[0].endswith("L480 0")
+    assert signal("convolution", 5) == ("M330 50L450 0", 0)
+    assert signal("attention", 16)[0].startswith("M0 50Q")
+    assert signal("attention", 16)[1] > 4
 
 
 def test_a_line_is_thinner_for_each_tenth_and_a_hair_for_none() -> None:

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from attnlab import figures
+from attnlab.bench.rows import Row, power
 from attnlab.lessons.gpu_sdpa.counting import TFLOPS
 
 PUBLISHED = figures.gpu_sdpa.published()
@@ -47,3 +48,11 @@ def test_own_speeds_are_shown_beside_published_ones_of_the_same_width(
     shown = figures.gpu_sdpa.speeds().alt
     assert "Lesson 13's kernel" in shown
     assert "FlashAttention-2" not in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fitted"), [((1, 4.2, 16), "N^2.00"), ((1, 4, 90), ""), ((1, 2), "N^1.00")]
+)
+def test_a_power_of_n_is_told_where_one_fits(seconds: tuple[float, ...], fitted: str) -> None:
+    rows = [Row("naive", 1024 * 2**n, each, 0.0, 1, "") for n, each in enumerate(seconds)]
+    assert power(rows, "naive") == fitted

@@ -297,6 +297,11 @@ def test_a_real_kernel_runs_it_and_writes_no_notebook(
     assert after == before
 
 
+def test_what_is_nested_too_deeply_is_no_card(course: Course) -> None:
+    [found] = check_all(course, [SLUG], showing({"text/html": "<p>" * 6000}))
+    assert tells(found.cards[0], "too long", "card")
+
+
 @pytest.mark.slow
 def test_what_is_printed_for_ever_fills_no_memory(tmp_path: Path) -> None:
     html = "from IPython.display import HTML, display\n"
@@ -304,12 +309,14 @@ def test_what_is_printed_for_ever_fills_no_memory(tmp_path: Path) -> None:
         "for _ in range(10_000): print('x' * 1000)",
         f"{html}for at in range(100): display(HTML(str(at)))",
         f"{html}display(HTML('x' * 2_000_000), HTML('a card'))",
+        "raise ValueError('x' * 1_000_000)",
     ]
     empty: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": []}
     cells = [{**empty, "source": source, "execution_count": None} for source in sources]
     data = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     ran = run_in_kernel(tmp_path, json.dumps(data).encode(), lambda: None)
-    printed, shown, last = (cell["outputs"] for cell in ran)
+    printed, shown, last, [raised] = (cell["outputs"] for cell in ran)
     assert printed == []
     assert len(shown) == 20
     assert [output["data"]["text/html"] for output in last] == ["a card"]
+    assert len(str(raised)) < 3000

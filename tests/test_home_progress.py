@@ -400,6 +400,7 @@ def test_the_summary_looks_back_on_mended_mistakes_and_draws_with_ones_own_funct
         shown = attnlab.summary(SLUG)
         assert isinstance(shown, Summary)
         assert ("Drawn by your own <code>soft_lookup</code>" in shown._repr_html_()) == is_drawn
+    assert isinstance(shown, Summary)
     assert "1 of the 3 arcs" in shown._repr_html_()
     assert "e is <code>too</code> &lt;large&gt;.</li>" in shown._repr_html_()
     assert "mended: e is `too` <large>." in repr(shown)

@@ -694,7 +694,7 @@ def softmax_without_shift(scores: list[float]) -> list[float]:
 check(softmax_without_shift, name="softmax")
 
 # %% [markdown]
-# The formula is right: open the claims at the end of the card, and the first one holds. Large scores
+# The formula is right: open *What was tried* on the card, and its first line holds. Large scores
 # make `math.exp` overflow, very negative ones make the sum 0. Plain Python raises an
 # `OverflowError` or a `ZeroDivisionError`; NumPy and PyTorch give NaN, "not a number", which then spreads.
 

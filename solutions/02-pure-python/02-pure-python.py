@@ -116,7 +116,7 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # token: a list of small numbers can score one of large numbers higher than itself.
 #
 # The figure shows the scores of our sentence, left with $W_q$ and $W_k$, right with $W_k$ in both roles.
-# Compare the framed diagonals first, then each number with its mirror image.
+# Compare the black diagonals first, then each number with its mirror image, which has the same letter: is it equal?
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
 queries = [[-1, 1, 0], [1, 2, 0], [-1, 2, -1]]  # X W_q, one row a token
@@ -164,8 +164,8 @@ figures.pure_python.one_matrix_for_two(TOKENS, queries, spines)
 # | softmax | makes each row shares that add up to 1 | (N, M) |
 # | A V | each reader's average of the pages | (N, $d_v$) |
 #
-# Here it is as a picture. You meet it again in each lesson, with that lesson's part lit. (The mask comes in
-# lessons 03 and 06; $W_o$, one more matrix, in lesson 07.)
+# Here it is as a picture, the shape that you will see a thousand times. You meet it again in each lesson, with that
+# lesson's part lit. (The mask comes in lessons 03 and 06; $W_o$, one more matrix, in lesson 07.)
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block()

@@ -741,7 +741,9 @@ figures.causal_mask.losses(trained, best)
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
 scores, effect = verb_after(its_own)
-figures.live.MaskPainter(scores, its_own, preset="causal", effect=effect)
+painter = figures.live.MaskPainter(scores, its_own, preset="causal", effect=effect)
+painter.row = 9  # see
+painter
 
 # %% [markdown]
 # The cell of *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays. A

@@ -257,8 +257,9 @@ figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[
 # ## Heads that learned a language
 #
 # Here is the course's small language model: two layers of four heads, trained to guess the next word. The sentence is
-# *the king behind the dogs that the boy sees* … If a verb comes next, is it *runs* or *run*? The model guesses it from the
-# row of the last word, *sees*. This is its second layer. Which heads of that row look at *king*?
+# *the king behind the dogs that the boys see* … If a verb comes next, is it *runs* or *run*? The model guesses it from the
+# row of the last word, *see*. This is its second layer. Which heads of that row look at *king*? Press a head's name
+# to switch it off: which one flips the verb?
 
 # %% nbgrader={"grade": false, "grade_id": "see-learned", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import random
@@ -267,9 +268,10 @@ from attnlab import small
 from attnlab.small import measure
 
 model = small.load()
-sentence = "<s> the king behind the dogs that the boy sees".split()
-learned = figures.live.Heads(small.weights(sentence)[1], sentence)
-learned.row = len(sentence) - 1  # *sees*
+sentence = "<s> the king behind the dogs that the boys see".split()
+without = measure.removal(model, 1, sentence)  # layers are counted from 0
+learned = figures.live.Heads(small.weights(sentence)[1], sentence, without=without)
+learned.row = len(sentence) - 1  # *see*
 learned
 
 # %% nbgrader={"grade": false, "grade_id": "quiz-predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -292,12 +294,9 @@ for heads in [(), *((each,) for each in measure.heads_of(model))]:
     shares = [measure.right_share(model, some, change) for some in questions.values()]
     name = measure.named(heads[0]) if heads else "none"
     print(f"{name:16}" + "".join(f"{share:11.2f}" for share in shares))
-figures.live.Heads(
-    small.weights(sentence)[1], sentence, without=measure.removal(model, 1, questions)
-)
 
 # %% [markdown]
-# Switch heads off yourself. 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* about
+# 0.5 is guessing in *agreement*, *it* and *bank*, 0.33 in *brackets*. Without the head that looks at *king* about
 # four verbs in ten are wrong, and a third of the brackets. (Prediction: C.)
 #
 # Which verbs? The next cell asks for one after *the king near the dogs* and the like, two nouns in either number, 200

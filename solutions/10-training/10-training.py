@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 10 · What the weights learn
 #
-# Three models learn while you watch: what *not* does to a phrase, what *it* means, and which
-# letter comes next. To find out what they learned, change a part and see whether the answer changes.
+# One model learns to write, from noise to sentences. Two small ones come first: they learn what *not* does to a
+# phrase, and what *it* means.
 #
 # | | |
 # |---|---|
@@ -36,8 +36,19 @@ torch.set_printoptions(precision=3, sci_mode=False)
 begin("10-training")
 
 # %% [markdown]
-# **Where you are.** Training changes the four matrices that are lit, and two that the figure leaves out: the words' vectors (`embed`)
-# and the classifier at the end (`classes`). `attend` is given.
+# ## From noise to sentences
+#
+# This is one model while it is trained: its arcs gather, its loss falls, and its noise becomes words.
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
+# At the end your own `train_step` trains it, and your own `generate` writes. First come a step of training, a hidden
+# layer, and a way to ask a model what it learned.
+#
+# **Where you are.** Training changes the four lit matrices, the words' vectors (`embed`) and the classifier at the
+# end (`classes`).
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.block("W_q", "W_k", "W_v", "W_o")
@@ -68,8 +79,8 @@ quiz("predict")
 # %% [markdown]
 # ## By hand
 #
-# A model gives each word that it can answer a number, its **logit**. Let a phrase's *number* be the logit of *like*
-# minus that of *hate*. Above 0 the model says *like*, below 0 *hate*.
+# A model gives each word of its vocabulary a number, its **logit**. Let a phrase's *number* be the logit of *like*
+# minus that of *hate*. Above 0 *like* is likelier than *hate*, below 0 less likely.
 #
 # Let *like* have the number 2 and *hate* −2. After one attention layer, the number of *not like* is a weighted average of
 # those of *not* and *like*. Give *not* the number −6 and let the weights be ½ and ½:
@@ -94,7 +105,7 @@ figures.training.between()
 # ## One step of training
 #
 # Training repeats one step, which moves each parameter a little, by its slope. The loss is the [cross-entropy](../glossary.md#cross-entropy) of lesson 06.
-# A model that gives each of two words ½ has the loss $\log 2$ = 0.693.
+# A model that gives the right word ½ has the loss $\log 2$ = 0.693. The writer took 1,000 such steps.
 #
 # An **optimizer**, such as lesson 06's Adam, holds the parameters. In order:
 #
@@ -153,14 +164,14 @@ check(train_step)
 # %% [markdown]
 # ## Not like, hate
 #
-# Four phrases: *like*, *hate*, *not like*, *not hate*. The model answers with a word, *like* or *hate*: embed, project,
+# Four phrases: *like*, *hate*, *not like*, *not hate*. The vocabulary has three words, and the model answers with the likeliest: embed, project,
 # weigh, mix, $W_o$, the mean over the words, classify. The short phrases are a batch of their own, so that no padding is needed.
 
 # %% nbgrader={"grade": false, "grade_id": "plain", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from functools import partial
 
 from attnlab.lessons.training import phrases
-from attnlab.lessons.training.phrases import HATE_LIKE, TWO_WORDS, answers
+from attnlab.lessons.training.phrases import HATE_LIKE, TWO_WORDS, WORDS, answers
 
 learn_phrases = partial(phrases.learn, train_step)  # 400 rounds of Adam
 
@@ -180,7 +191,7 @@ class Plain(nn.Module):
 
 
 torch.manual_seed(0)
-four_wide = Plain(3, 4, 2)
+four_wide = Plain(len(WORDS), 4, len(WORDS))  # words in, one of these words out
 learn_phrases(four_wide, "without not hate", TWO_WORDS[:1], HATE_LIKE[:1])
 with torch.no_grad():
     x = four_wide.embed(TWO_WORDS[0])  # not like
@@ -201,14 +212,14 @@ print(answers(four_wide))
 stalled = {}
 for seed in range(5):
     torch.manual_seed(seed)
-    plain = Plain(3, 32, 2)
+    plain = Plain(3, 32, 3)
     stalled[f"seed {seed}"] = learn_phrases(plain, f"seed {seed}", TWO_WORDS, HATE_LIKE)
     print(answers(plain))
 figures.training.losses(stalled, 0.3466, "½ log 2")
 
 
 # %% [markdown]
-# All five end at ½ $\log 2$ = 0.347: two phrases are right, and for two the model tosses a coin. Such a pair pulls one number both ways, and its two losses
+# All five end near ½ $\log 2$ = 0.347: two phrases are right, and for two the model tosses a coin. Such a pair pulls one number both ways, and its two losses
 # together are smallest at 0, where each is $\log 2$. Over four phrases that makes ½ $\log 2$. The proof that none gets all four:
 #
 # 1. Let f(word) be a word's number. After one attention layer with one head, each row of *not like* is a·v(not) + (1 − a)·v(like), with a
@@ -219,7 +230,7 @@ figures.training.losses(stalled, 0.3466, "½ log 2")
 # 4. *Not hate* has to be positive, and lies between f(not) and f(hate) < 0. So f(not) > 0. ∎
 #
 # So no learning rate and no width helps. A residual connection (`x + …`) does, or positions, or a second head: then step
-# 1 or 2 is no longer true. We use a hidden layer.
+# 1 or 2 is no longer true.
 #
 # ## One hidden layer
 #
@@ -290,26 +301,26 @@ check(PhraseClassifier)
 tried = []
 for start in range(10):
     torch.manual_seed(start)
-    yours = PhraseClassifier(3, 32, 2)
+    yours = PhraseClassifier(3, 32, 3)
     losses = learn_phrases(yours, f"your classifier, start {start}", TWO_WORDS, HATE_LIKE)
-    tried.append((losses[-1], answers(yours)))
-for loss, said in sorted(tried):
+    tried.append((losses[-1], answers(yours), yours(TWO_WORDS[:1]).softmax(dim=-1)[0].tolist()))
+for loss, said, _ in sorted(tried):
     print(f"{loss:.3f}  {said}")
+print("not like →", *(f"{word} {p:.3f}" for word, p in zip(WORDS, min(tried)[2], strict=True)))
 
 # %% [markdown]
-# With width 32 and this Adam most starts learn all four phrases; the others stay at ½ $\log 2$. Plain descent at 0.1 learns
-# from all ten. Training does not always find what a model *can* do.
+# *Not like*, and of all words *hate* is the likeliest. With width 32 and this Adam about half of the starts learn all four phrases; the others
+# end near ½ $\log 2$. Plain descent at 0.1 learns from all ten. Training does not always find what a model *can* do.
 #
 # ### Was it attention?
 #
-# A **bag of words** adds up the vectors of its words, has a hidden layer, and no attention. It learns the four phrases from all of those ten starts:
-# a hidden layer is enough for *not*. It fails as soon as order matters. To a bag *tea not coffee* and
-# *coffee not tea* are the same. Attention with positions tells them apart.
+# A **bag of words** adds up the vectors of its words, has a hidden layer, and no attention. It learns the four phrases from all ten starts:
+# a hidden layer is enough for *not*. But to a bag *tea not coffee* and *coffee not tea* are the same. Attention with positions tells them apart.
 #
 # ## What does *it* mean?
 #
 # Of 1,176 sentences such as the running one, the models train on 300 and are tested on the other 876: each word is known, the combination
-# is new. A bag of words says animal or thing. A **Reader** says so at *it*: two blocks of attention and a hidden layer, with lesson 08's residuals, on words with learned positions.
+# is new. A bag of words says animal or thing. A **Reader** says so at *it*: two blocks of attention and a hidden layer, with lesson 08's residuals, on words with learned positions. The writer is a Reader, too.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.lessons.training.models import Bag, Reader
@@ -496,12 +507,11 @@ figures.training.rows(panels | {"answers that flip": shares}, words, "weight, or
 
 # %% [markdown]
 # (Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most. In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of
-# its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the second map shows next to nothing at *it*, which
+# its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the second map shows next to nothing at *it*. Yet *it*
 # flips 88 %. A block adds what its attention brings to the row that it had, the residual. On seed 1 all goes through the
-# residual: given the partner's row of *it* to attention alone, nothing flips.
+# residual: give the partner's row of *it* to attention alone, and nothing flips.
 #
 # A map shows what was read, not what was needed.
-# (Jain and Wallace 2019; but see Wiegreffe and Pinter 2019.)
 #
 # ### A map that is the answer
 #
@@ -604,11 +614,12 @@ figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wi
 # %% [markdown]
 # ## Writing
 #
-# The third model learns to write: after each letter, a causal Reader says which comes next.
+# Now the writer: a Reader with a causal mask, which says after each letter which comes next.
 # It reads the pages behind `help("topics")`, which differ from one Python to the next, so your numbers and samples are not quite ours.
 # The last tenth is **held out**: the model never trains on it.
 
 # %% nbgrader={"grade": false, "grade_id": "text", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+from attnlab.lessons.training.figures import Diary
 from attnlab.lessons.training.reading import SPAN, documentation, loss_on  # it reads SPAN letters
 
 TEXT = documentation()
@@ -617,8 +628,7 @@ CODE = {letter: i for i, letter in enumerate(LETTERS)}
 ALL = torch.tensor([CODE[letter] for letter in TEXT])
 READ = ALL[: len(ALL) * 9 // 10]
 HELD_OUT = ALL[len(READ) :]
-print(f"{len(TEXT):,} letters, {len(LETTERS)} different ones; in the middle:")
-print(TEXT[200_000:200_300])
+print(f"{len(TEXT):,} letters, {len(LETTERS)} different:\n{TEXT[200_000:200_300]}")
 
 
 # %% [markdown]
@@ -726,14 +736,14 @@ check(generate)
 
 
 # %% [markdown]
-# Now `choose` is a draw by your probabilities. The loss is measured on both parts. Then come temperatures, and a second writer trains on 10,000 letters alone. Guess how its two losses will end.
+# Now `choose` is a draw by your probabilities. After it a second writer trains on 10,000 letters alone. Guess how its two losses will end.
 # (`ids.unfold(0, 65, 1)` is all stretches of 65 letters: 64 go in, and each is asked for the one after it.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "writer", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
-def say(model: Reader, temperature: float = 0.5, seed: int = 0) -> str:
-    """A hundred and fifty letters after a prompt; the same seed draws the same."""
-    prompt = torch.tensor([[CODE[letter] for letter in "The value "]])
+def say(model: Reader, temperature: float = 0.5, seed: int = 0, text: str = "The value ") -> str:
+    """A hundred and fifty letters after a text; the same seed draws the same."""
+    prompt = torch.tensor([[CODE[letter] for letter in text]])
     draw = torch.Generator().manual_seed(seed)
 
     def choose(logits: Tensor) -> Tensor:
@@ -744,36 +754,29 @@ def say(model: Reader, temperature: float = 0.5, seed: int = 0) -> str:
     return "".join(LETTERS[i] for i in ids[0].tolist())
 
 
-def learn_to_write(name, ids, steps, causal=True, seed=0) -> tuple[Reader, dict[str, list[float]]]:
-    """A model, and its losses at every 20th step, on what it reads and on what is held out."""
+def learn_to_write(name, ids, steps, causal=True, seed=0) -> tuple[Reader, Diary]:
+    """A model, and what is noted of it on the way: texts, and losses on what it reads and on what is held out."""
     torch.manual_seed(seed)
     model = Reader(len(LETTERS), 96, len(LETTERS), length=SPAN, layers=2, causal=causal)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    curves: dict[str, list[float]] = {f"{name}, trained on": [], f"{name}, held out": []}
     stretches = ids.unfold(0, SPAN + 1, 1)
-    with figures.training.Watch(name, steps) as watch:
-        for step in watch:
-            if step % (steps // 2) == 0:
-                print(f"step {step}: {say(model)!r}")
-            if step % 20 == 0:
-                for curve, part in zip(curves.values(), (ids, HELD_OUT), strict=True):
-                    curve.append(loss_on(model, part))
+    parts = {"trained on": ids, "held out": HELD_OUT}
+    with Diary(name, steps, lambda: say(model), lambda part: loss_on(model, part), parts) as diary:
+        for _ in diary:
             batch = stretches[torch.randint(len(stretches), (24,))]
             # each letter is asked for the one after it
-            watch.losses.append(train_step(model, batch[:, :-1], batch[:, 1:], optimizer))
-    print(f"step {steps}: {say(model)!r}")
-    print({part: round(curve[-1], 2) for part, curve in curves.items()})
-    return model, curves
+            diary.losses.append(train_step(model, batch[:, :-1], batch[:, 1:], optimizer))
+    return model, diary
 
 
-writer, writer_curves = learn_to_write("writer", READ, 1000)
+writer, diary = learn_to_write("writer", READ, 1000)
 for temperature in (0.0, 0.5, 1.0, 3.0):
     print(f"temperature {temperature}: {say(writer, temperature)!r}")
-few_curves = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
-figures.training.losses({**writer_curves, **few_curves}, every=20)
+few = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
+figures.training.losses({**diary.curves, **few.curves}, every=20)
 
 # %% [markdown]
-# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6. Up to here that is the topic: on unread pieces of its own pages the model still gets better, to 1.8. That is **overfitting**: it learns its pages by heart. The training loss alone does not show it.
+# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.0. The second is lowest near step 100, and then it *rises*, from 3.0 to 4.0. More than half of the gap is the topic: on unread pieces of its own pages the model still gets better, to 1.8. That is **overfitting**: it learns its pages by heart. The training loss alone does not show it.
 #
 # Greedy, at temperature 0, it loops sooner or later: the last 64 letters decide the next.
 #
@@ -783,7 +786,7 @@ figures.training.losses({**writer_curves, **few_curves}, every=20)
 
 # %% nbgrader={"grade": false, "grade_id": "leak", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 leaky, _ = learn_to_write("no mask", READ, 400, causal=False)
-print(f"causal, as many steps, held out: {writer_curves['writer, held out'][400 // 20]:.2f}")
+print(f"causal, as many steps, held out: {diary.curves['writer, held out'][400 // 20]:.2f}")
 for name, model in {"no mask": leaky, "writer, 1000 steps": writer}.items():
     print(f"{name}: held out, the last place alone {loss_on(model, HELD_OUT, SPAN - 1, 2000):.2f}")
 
@@ -791,6 +794,18 @@ for name, model in {"no mask": leaky, "writer, 1000 steps": writer}.items():
 # The loss collapses, on held-out text too, and the writing is rubbish: the model learned to copy a letter that is not
 # there when it writes. The last place shows it, as nothing stands to its right: the leaky model's loss there is far above its mean, and the writer's is not.
 #
+# ## Your page
+#
+# By your own functions. Let it go on from a text of yours.
+
+# %% nbgrader={"grade": false, "grade_id": "your-page", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
+START = "The function "  # yours, of letters that the pages have
+print("Learned by train_step, written by next_token_probabilities and generate:")
+for done, page in diary.pages.items():
+    print(f"{done:5} steps: {page[:70]!r}")
+print(*(say(writer, 0.5, seed, START) for seed in range(3)), sep="\n\n")
+
+# %% [markdown]
 # ## Optional: The race, run
 #
 # Here is lesson 01's race, at five distances. A mark is a vector added to the letter's, the same for all, so a

@@ -15,7 +15,7 @@
 # | | |
 # |---|---|
 # | **You will be able to** | count and measure attention's flops and bytes; write attention that never holds the N × M matrix; decode with a key–value cache, and size it |
-# | **Minutes** | about 70 |
+# | **Minutes** | about 75 |
 # | **You need** | lessons 05 to 07: batched attention, causal masks, heads |
 # | **Runs on** | CPU; needs no network |
 # | **You may stop** | before *Break it on purpose* |
@@ -210,7 +210,7 @@ for n in (500, 10_000, 350_000):
 #
 # **Now measure** pure Python (lesson 02), NumPy (03), PyTorch (*naive*, 05) and the fused
 # `F.scaled_dot_product_attention` (*sdpa*). The plots show time, and the most bytes that are allocated at one
-# time; slopes are those of the longer half of each line.
+# time; slopes are those of the longer half of each line, where that is even.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-wall", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.bench import measure, plot

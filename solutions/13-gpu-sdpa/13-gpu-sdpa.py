@@ -10,8 +10,7 @@
 # # 13 · The call you use in production
 #
 # You have written attention with lists, arrays, tensors and tiles. In production it is one line, and PyTorch chooses
-# the program that runs. Which one ran, and why did another one refuse? Is its error fair? How fast is it, and how fast
-# could it be?
+# the program that runs. Which one ran, and why did another one refuse?
 #
 # | | |
 # |---|---|
@@ -46,9 +45,15 @@ batch = 64 if device == "cuda" else 1  # with less to do, a GPU is as slow as th
 begin("13-gpu-sdpa")
 
 # %% [markdown]
+# Which of four kernels carries most?
+
+# %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
+figures.opening()
+
+# %% [markdown]
 # **If you have an NVIDIA GPU**, PyTorch has to be a build for CUDA. On Linux `pip install torch` brings one; on
 # Windows it brings the CPU's. To change builds, run `nvidia-smi` first: it names the newest CUDA that your driver knows.
-# Take a build for that CUDA or an older one from PyTorch's own index. The last part of the address names the build (`cu130` is CUDA 13.0). The [install page](https://pytorch.org/get-started/locally/) lists the builds that exist. In a cell of your own:
+# Take a build for that CUDA or an older one from PyTorch's own index. The [install page](https://pytorch.org/get-started/locally/) lists them. The last part of the address names the build (`cu130` is CUDA 13.0). In a cell of your own:
 #
 # ```
 # %pip uninstall --yes torch

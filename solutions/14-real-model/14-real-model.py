@@ -401,7 +401,7 @@ with torch.no_grad():
 #
 # ## Look inside
 #
-# Your function returns its weights, and the library passes them on. PyTorch's has none:
+# Your function returns its weights, and the library passes them on. PyTorch's has none. Guess first: which word follows the second *owl*?
 
 # %% nbgrader={"grade": false, "grade_id": "weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
 run = "fox king owl wolf queen ; fox king owl".split()
@@ -415,7 +415,7 @@ looks.row = len(run)  # the second *owl*
 looks
 
 # %% [markdown]
-# The second layer reads a run of words that comes again. The marked row is the second *owl*; what comes next? The first time it was *wolf*. In all four heads
+# The second layer reads a run of words that comes again. The marked row is the second *owl*; after the first came *wolf*. In all four heads
 # the largest share of that row lies on *wolf*. A head that looks at the word *after* an earlier one like this is called an **induction head** (lesson 07; Olsson et al. 2022).
 #
 # ### A number for a head

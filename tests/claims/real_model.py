@@ -87,7 +87,7 @@ def the_model_is_the_same_with_it(seed: int) -> None:
         assert lab.written(model("counted"), text) == lab.written(model("sdpa"), text)
 
 
-@lesson.says("each word in them went through your function, once in each of two layers.", long=True)
+@lesson.says("Each word went through your function, once in each of two layers.", long=True)
 def every_layer_calls_it(seed: int) -> None:
     lab = here()
     lab.calls = 0

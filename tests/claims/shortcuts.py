@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab.lessons.shortcuts import tasks
+from attnlab.lessons.shortcuts.opening import RECORDED
 from attnlab.lessons.training import race
 from tests.claims import Lesson, taught
 
@@ -39,6 +41,50 @@ def trained(
     torch.manual_seed(seed)
     reader = here.Reader(task, way, **sizes)
     return reader, tasks.learn(reader, task, seed)
+
+
+# The film -----------------------------------------------------------------------------------------
+
+WAYS: dict[str, tuple[Callable[..., Tensor], dict[str, int]]] = {
+    "full": (here.full, {}),
+    "window": (here.windowed(8), {}),
+    "sum": (here.linear_attention, {}),
+    "shared": (here.grouped_query_attention, {"groups": 1}),
+}
+TESTS = dict(
+    zip(("near", "far", "of 32", "4 at once"), (*here.MARKS, *here.TASKS[4:]), strict=True)
+)
+
+
+def asked_for(text: Tensor) -> list[int]:
+    """The places of what a text asks for: different ones, the first of them far back, or none."""
+    if text.ndim == 1:
+        return [int((text >= tasks.LETTERS).nonzero()[0])]
+    places = (text[:-1, :-1] == text[-1, :-1]).nonzero()[:, 0].unique()
+    return places.tolist() if len(places) == text.shape[1] - 1 and places[0] < 8 else []
+
+
+def found(way: str, test: str, seed: int = 1) -> dict[str, Any]:
+    """What one reader finds: its share, and the weights and the tokens asked for in one text."""
+    attend, sizes = WAYS[way]
+    task = TESTS[test]
+    reader, share = trained(task, attend, seed, **sizes)
+    texts = task.draw(50, torch.Generator().manual_seed(5))[0]
+    asked, text = next(each for each in zip(map(asked_for, texts), texts, strict=True) if each[0])
+    q, k, _ = reader.heads(text[None])
+    n = q.shape[-2]
+    # With one-hot values, what comes out are the weights.
+    weights = attend(q, k, torch.eye(n).expand(1, k.shape[1], n, n))[0, :, -1].mean(dim=0)
+    shown = [round(each, 3) for each in weights.tolist()]
+    return {"right": round(share, 2), "weights": shown, "asked": asked}
+
+
+@lesson.says("Four readers trained for each of four tests.", long=True)
+def what_the_film_shows_is_what_such_readers_find(seed: int) -> None:
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    for way in WAYS:
+        for test in TESTS:
+            assert abs(found(way, test, seed)["right"] - recorded[way][test]["right"]) < 0.12
 
 
 # A sliding window ---------------------------------------------------------------------------------
@@ -357,3 +403,9 @@ def eight_of_64_heads_keep_an_eighth(seed: int) -> None:
     for causal in (False, True):
         wanted = F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=True)
         assert torch.allclose(here.grouped_query_attention(q, k, v, causal), wanted, atol=1e-6)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    every = {way: {test: found(way, test) for test in TESTS} for way in WAYS}
+    RECORDED.write_text(json.dumps(every) + "\n", encoding="utf-8")

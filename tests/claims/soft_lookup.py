@@ -111,7 +111,9 @@ def the_recording_says_so() -> None:
     assert min(min(each.seeds) for each in attention.values()) > 0.99
     steps = [each.steps for each in attention.values()]
     assert max(steps) < 1.3 * min(steps)
-    assert placed[4].facts()[-1] == "right one place off: 0.12 to 1.00"
+    off = [right for seed in placed[4].beside for right in seed]
+    assert min(off) < 0.2
+    assert max(off) > 0.99
     for entry in attention.values():
         others = [*entry.slopes["after"][0][:-1]]  # the last one asks
         marked = others.pop(entry.marked)

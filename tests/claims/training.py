@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnlab.lessons.training import phrases, race
+from attnlab.lessons.training import opening, phrases, race, reading
 from tests.claims import Lesson, taught
 
 lesson = Lesson("10-training")
@@ -57,6 +59,26 @@ def of_the_text(written: str) -> float:
     """The share of its stretches of four letters that stand in the text."""
     stretches = [written[i : i + 4] for i in range(10, len(written) - 3)]
     return sum(each in here.TEXT for each in stretches) / len(stretches)
+
+
+@lesson.says(
+    "This is one model while it is trained: its arcs gather, its loss falls, and its noise becomes words.",
+    long=True,
+)
+def the_film_is_of_the_lessons_writer() -> None:
+    """Its losses on the way, and where its first layer looks: from everywhere to one letter back."""
+    known = json.loads(opening.RECORDED.read_text(encoding="utf-8"))
+    losses = known["losses"]
+    assert all(after < before + 0.05 for before, after in pairwise(losses))
+    model = writer(0, True)  # after 250 steps
+    assert abs(reading.loss_on(model, here.HELD_OUT) - (losses[12] + losses[13]) / 2) < 0.1
+    near = [opening.to_neighbours(state["weights"]) for state in known["states"]]
+    assert near[0] < 0.1 < 0.9 < near[-1]
+    text = known["states"][-1]["text"]
+    with torch.no_grad():
+        model(torch.tensor([[here.CODE[letter] for letter in text]]))
+    assert near[4] < opening.to_neighbours(model.blocks[0].weights[0].tolist()) < near[-1] + 0.05
+    assert opening.learned(steps=0)["states"][0]["text"][: len(opening.PROMPT)] == opening.PROMPT
 
 
 def noun_weights(row: Tensor) -> Tensor:
@@ -129,19 +151,18 @@ def plain_descent_moves_downhill_and_adam_not_always(seed: int) -> None:
 )
 def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> None:
     def outside(make: Any) -> int:
-        """How often a phrase's number, or its probability, is outside of its words'."""
+        """How often a phrase's number is outside of its words'."""
         found = 0
         for start in range(50):
             torch.manual_seed(seed + start)
-            model = make(3, 32, 2).double()
+            model = make(3, 32, 3).double()
             for weight in model.parameters():
                 weight.data *= 3
             logits = torch.cat([model(torch.tensor([[0], [1], [2]])), model(here.TWO_WORDS)])
-            for number in (logits[:, 0] - logits[:, 1], logits.softmax(-1)[:, 0]):
-                like, hate, no, not_like, not_hate = number.tolist()
-                for word, phrase in ((like, not_like), (hate, not_hate)):
-                    low, high = sorted((no, word))
-                    found += not low - 1e-9 <= phrase <= high + 1e-9
+            like, hate, no, not_like, not_hate = (logits[:, 0] - logits[:, 1]).tolist()
+            for word, phrase in ((like, not_like), (hate, not_hate)):
+                low, high = sorted((no, word))
+                found += not low - 1e-9 <= phrase <= high + 1e-9
         return found
 
     class Leaky(here.Plain):  # type: ignore[name-defined]
@@ -152,19 +173,19 @@ def a_phrase_lies_between_its_words_unless_bent_before_a_linear(seed: int) -> No
             self.W_o = nn.Sequential(nn.Linear(d, d, bias=False), nn.LeakyReLU())
 
     assert outside(here.Plain) == 0
-    assert outside(Leaky) > 10
+    assert outside(Leaky) > 1
     assert outside(here.PhraseClassifier) > 10
 
 
 @lesson.says(
-    "All five end at ½ log 2 = 0.347: two phrases are right, and for two the model tosses a coin.",
+    "All five end near ½ log 2 = 0.347: two phrases are right, and for two the model tosses a coin.",
     "So no learning rate and no width helps.",
     long=True,
 )
 def no_width_gets_below_the_price_of_two_coins(seed: int) -> None:
     for width in (8, 32, 128):
         torch.manual_seed(seed)
-        model = here.Plain(3, width, 2)
+        model = here.Plain(3, width, 3)
         losses = learn_phrases(model, "plain", here.TWO_WORDS, here.HATE_LIKE)
         assert min(losses) > COIN / 2 - 1e-4
         assert losses[-1] < COIN / 2 + 0.01
@@ -191,14 +212,15 @@ def the_least_that_four_phrases_can_cost_is_two_coins() -> None:
 
 @lesson.says("With a hidden layer behind it, it can.", long=True)
 def relu_behind_attention_learns_not(seed: int) -> None:
-    assert learns_phrases(lambda: here.PhraseClassifier(3, 32, 2), seed)
+    assert learns_phrases(lambda: here.PhraseClassifier(3, 32, 3), seed)
 
 
 @lesson.says(
-    "With width 32 and this Adam most starts learn all four phrases; the others stay at ½ log 2.",
+    "*Not like*, and of all words *hate* is the likeliest.",
+    "With width 32 and this Adam about half of the starts learn all four phrases; the others end near ½ log 2.",
     "Plain descent at 0.1 learns from all ten.",
     "Training does not always find what a model *can* do.",
-    "It learns the four phrases from all of those ten starts: a hidden layer is enough for *not*.",
+    "It learns the four phrases from all ten starts: a hidden layer is enough for *not*.",
     long=True,
 )
 def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
@@ -219,21 +241,24 @@ def some_starts_learn_the_phrases_and_others_stay_at_the_coin() -> None:
         losses = []
         for start in range(40):
             torch.manual_seed(start)
-            losses.append(phrase_loss(make(3, 32, 2)))
+            model = make(3, 32, 3)
+            losses.append(phrase_loss(model))
+            if losses[-1] < 0.1:
+                assert "not like → hate, not hate → like" in here.answers(model)
         learned[name] = [loss < 0.1 for loss in losses]
         stuck = [loss for loss in losses if loss >= 0.1]
-        assert stuck == pytest.approx([COIN / 2] * len(stuck), abs=0.01)
-    assert (sum(learned["ours"][:10]), sum(learned["table"][:10])) == (9, 6), learned
+        assert stuck == pytest.approx([COIN / 2] * len(stuck), abs=0.02)
+    assert (sum(learned["ours"][:10]), sum(learned["table"][:10])) == (5, 6), learned
     for name in ("ours", "table"):
-        assert 24 < sum(learned[name]) < 40, learned
+        assert 14 < sum(learned[name]) < 26, learned
     assert learned["ours"] != learned["table"]
     assert all(learned["bag"])
     for start in range(6):
         torch.manual_seed(start)
-        assert phrase_loss(here.PhraseClassifier(3, 128, 2)) == pytest.approx(COIN / 2, abs=0.01)
+        assert phrase_loss(here.PhraseClassifier(3, 128, 3)) == pytest.approx(COIN / 2, abs=0.01)
     for start in range(10):
         torch.manual_seed(start)
-        model = here.PhraseClassifier(3, 32, 2)
+        model = here.PhraseClassifier(3, 32, 3)
         descent = torch.optim.SGD(model.parameters(), lr=0.1)
         for _ in range(400):
             short = here.train_step(model, phrases.ONE_WORD, phrases.LIKE_HATE, descent)
@@ -342,8 +367,8 @@ def two_ways(model: Any) -> list[float]:
     "(Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most.",
     "In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of its weight.",
     "Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row.",
-    "On seed 1 the second map shows next to nothing at *it*, which flips 88 %.",
-    "On seed 1 all goes through the residual: given the partner's row of *it* to attention alone, nothing flips.",
+    "On seed 1 the second map shows next to nothing at *it*. Yet *it* flips 88 %.",
+    "On seed 1 all goes through the residual: give the partner's row of *it* to attention alone, and nothing flips.",
     "A map shows what was read, not what was needed.",
     long=True,
 )
@@ -504,32 +529,32 @@ def without_a_mask_it_copies_the_next_letter(seed: int) -> None:
 
 
 @lesson.says(
-    "On 10,000 letters the first loss falls to 1.1. The second is lowest near step 100, and then it *rises*, from 3.0 to 3.6.",
-    "Up to here that is the topic: on unread pieces of its own pages the model still gets better, to 1.8.",
+    "On 10,000 letters the first loss falls to 1.0. The second is lowest near step 100, and then it *rises*, from 3.0 to 4.0.",
+    "More than half of the gap is the topic: on unread pieces of its own pages the model still gets better, to 1.8.",
     "A held-out loss shows what a model can do on other text; to see what it learned by heart, hold out pieces of the same pages.",
     "The training loss alone does not show it.",
     long=True,
 )
 def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
-    few = list(here.learn_to_write("few", here.READ[:10_000], 400, seed=seed)[1].values())
+    few = list(here.learn_to_write("few", here.READ[:10_000], 400, seed=seed)[1].curves.values())
     # Of the first pages every fifth piece is kept from it: 10,000 letters of 12,600 are read.
     pieces = here.READ[: 20 * 630].reshape(20, 630)
     unread = torch.cat([pieces[:, 500:565], pieces[:, 565:]])
     same_pages = []
     for steps in (100, 400, 800):
-        model, curves = here.learn_to_write("pieces", pieces[:, :500].flatten(), steps, seed=seed)
+        model, diary = here.learn_to_write("pieces", pieces[:, :500].flatten(), steps, seed=seed)
         with torch.no_grad():
             logits = model(unread[:, :-1])
             loss = F.cross_entropy(logits.flatten(0, 1), unread[:, 1:].flatten()).item()
         same_pages.append(loss)
         if steps == 400:
-            read, held_out = (curve[-1] for curve in curves.values())
+            read, held_out = (curve[-1] for curve in diary.curves.values())
             assert loss - read < (held_out - read) / 2, (read, loss, held_out)
     assert 1.6 < same_pages[1] < 2.0
     assert same_pages[0] > same_pages[1] + 0.2, same_pages
     assert same_pages[2] > same_pages[1] + 0.03, same_pages
     assert 2 < few[1].index(min(few[1])) < 10  # of every 20th step
-    many = list(here.learn_to_write("many", here.READ, 400, seed=seed)[1].values())
+    many = list(here.learn_to_write("many", here.READ, 400, seed=seed)[1].curves.values())
     assert few[0][-1] < 1.5 < 2.5 < few[1][-1]
     assert few[1][-1] > min(few[1]) + 0.1
     assert many[1][-1] < min(many[1]) + 0.1

@@ -8,7 +8,7 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 
-from attnlab.bench.rows import Row, slope
+from attnlab.bench.rows import Row, power
 from attnlab.figures.live.counts import in_bytes
 from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
 
@@ -74,8 +74,9 @@ def _line(axes: Axes, rows: Sequence[Row], quantity: Quantity, look: tuple[str, 
 
 
 def _power(rows: Sequence[Row], quantity: Quantity) -> str:
-    """The fitted power of N, if two lengths were measured."""
-    return f": N^{slope(rows, rows[0].name, quantity):.2f}" if len(rows) > 1 else ""
+    """The fitted power of N, if two lengths were measured, and evenly enough for one."""
+    fitted = power(rows, rows[0].name, quantity) if len(rows) > 1 else ""
+    return f": {fitted}" if fitted else ""
 
 
 def _in_words(rows: Sequence[Row], quantity: Quantity) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from attnlab.bench import machine
 from attnlab.bench.drawn import in_seconds
-from attnlab.bench.rows import Row, slope
+from attnlab.bench.rows import Row, power
 from attnlab.bench.tiled import BLOCK
 from attnlab.bench.ways import PEERS
 from attnlab.figures.live.counts import SIZES, in_bytes, mixing_flops, score_bytes, score_flops
@@ -97,8 +97,12 @@ def _powers(rows: Sequence[Row]) -> Iterator[str]:
     """'naive: time grows as N^2.1, extra memory as N^2.00'."""
     for name in dict.fromkeys(row.name for row in rows):
         if len([row for row in rows if row.name == name and not row.skipped]) > 1:
-            time, held = slope(rows, name, "seconds"), slope(rows, name, "bytes")
-            yield f"{name:10} time grows as N^{time:.2f}, extra memory as N^{held:.2f}"
+            time, held = power(rows, name, "seconds"), power(rows, name, "bytes")
+            yield f"{name:10} time grows {_as(time)}, extra memory {_as(held)}"
+
+
+def _as(power: str) -> str:
+    return f"as {power}" if power else "unevenly"
 
 
 def _ratio(run: Run) -> Iterator[str]:

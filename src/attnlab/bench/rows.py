@@ -10,6 +10,7 @@ import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 from time import perf_counter
 from typing import Any, Literal, NamedTuple
@@ -22,6 +23,7 @@ from attnlab.one_run import RUNS, held_by, one_thread, timed
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 STEP = 4  # no length is more than so many times the one before
 SHORTEST = 32  # where the first steps begin
+UNEVEN = 0.8  # between the powers of N from one length to the next, where one cannot stand for all
 AROUND = 1  # run of a length beside those that count, for its memory; short ones are more
 
 
@@ -253,6 +255,27 @@ def slope(rows: Iterable[Row], name: str, of: Literal["seconds", "bytes"] = "sec
     Raises:
         ValueError: fewer than two lengths were measured.
     """
+    x, y = _logarithms(rows, name, of)
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    over = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    return over / sum((a - mean_x) ** 2 for a in x)
+
+
+def power(rows: Sequence[Row], name: str, of: Literal["seconds", "bytes"] = "seconds") -> str:
+    """'N^2.01'; or '' where no one power fits: a machine that is busy makes a line uneven.
+
+    Args and errors as in `slope`.
+    """
+    x, y = _logarithms(rows, name, of)
+    lengths = [*zip(x, y, strict=True)]
+    steps = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(lengths)]
+    return f"N^{slope(rows, name, of):.2f}" if max(steps) - min(steps) <= UNEVEN else ""
+
+
+def _logarithms(
+    rows: Iterable[Row], name: str, of: Literal["seconds", "bytes"]
+) -> tuple[list[float], list[float]]:
+    """Of the longer half of the lengths and of what was measured there; see `slope`."""
     points = sorted(
         (row.n, value) for row in rows if row.name == name and (value := getattr(row, of))
     )
@@ -260,6 +283,4 @@ def slope(rows: Iterable[Row], name: str, of: Literal["seconds", "bytes"] = "sec
         raise ValueError(f"a slope takes two lengths, and {name!r} has {len(points)} measured")
     points = points[-max(3, (len(points) + 1) // 2) :]
     x, y = ([log(point[axis]) for point in points] for axis in (0, 1))
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    over = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-    return over / sum((a - mean_x) ** 2 for a in x)
+    return x, y

@@ -40,6 +40,7 @@ _PICTURE = re.compile(r"<svg .*?</svg>", re.DOTALL)
 _STYLES = {"border-left", "padding", "margin", "max-width", "line-height", "font-weight", "cursor"}
 _STYLES |= {"width", "list-style", "font-size", "white-space"}
 _CARD_CHARACTERS = 50_000
+_CARD_TAGS = 1000  # a card has some fifty; the time to clean what is nested grows with its square
 _OUTPUTS, _OUTPUT_CHARACTERS = 20, 1_000_000  # of a cell, and of one of them
 _ERROR_CHARACTERS = 2000
 _LINK = re.compile(r"</?a\b[^>]*>")  # to a heading of the notebook
@@ -161,7 +162,7 @@ def _safe(card: str) -> str:
     import bleach  # nbconvert's, as is mistune, and so with every Jupyter
     from bleach.css_sanitizer import CSSSanitizer
 
-    if len(card) > _CARD_CHARACTERS:
+    if len(card) > _CARD_CHARACTERS or card.count("<") > _CARD_TAGS:
         return "<p>What this check shows is too long for a card.</p>"
     plain = _PICTURE.sub("", card)
     return bleach.clean(plain, _TAGS, _ATTRIBUTES, css_sanitizer=CSSSanitizer(_STYLES))
@@ -182,7 +183,11 @@ def run_in_kernel(folder: Path, data: bytes, tick: Callable[[], None]) -> list[d
         """Keeps what may be a card: a notebook that prints for ever shall fill no memory."""
 
         def output(self, outs: list[Any], msg: dict[str, Any], *rest: Any) -> Any:
-            said = sum(len(str(part)) for part in msg["content"].get("data", {}).values())
+            content = msg["content"]
+            if msg["msg_type"] == "error":
+                msg = msg | {"content": content | {"traceback": []}}
+                msg["content"]["evalue"] = str(content["evalue"])[:_ERROR_CHARACTERS]
+            said = sum(len(str(part)) for part in content.get("data", {}).values())
             if msg["msg_type"] == "stream" or len(outs) >= _OUTPUTS or said > _OUTPUT_CHARACTERS:
                 return None
             return super().output(outs, msg, *rest)

@@ -160,14 +160,27 @@ def without(heads: Iterable[Head], instead: Mapping[int, Tensor] | None = None) 
     return change
 
 
+@torch.no_grad()
+def verbs(model: Asked, text: Sequence[str], change: Change | None = None) -> dict[str, float]:
+    """Of what a model gives to verbs after a text, the shares of both numbers.
+
+    Returns:
+        "runs", of all in the singular, and "run", of all in the plural; they add up to 1.
+    """
+    shares = model(torch.tensor([[NUMBER[word] for word in text]]), change)[0, -1].softmax(dim=-1)
+    one, many = (
+        float(shares[[NUMBER[verb] for verb in some]].sum()) for some in (grammar.RUNS, grammar.RUN)
+    )
+    return {"runs": one / (one + many), "run": many / (one + many)}
+
+
 def removal(
-    model: SmallModel, layer: int, asked: Mapping[str, Sequence[Question]]
+    model: SmallModel, layer: int, text: Sequence[str]
 ) -> Callable[[int | None], dict[str, float]]:
-    """Of a head of a layer, or of None, what is right in each task without it."""
+    """Of a head of a layer, or of None, which verb comes after a text without it, as `verbs`."""
 
     def without_it(head: int | None) -> dict[str, float]:
-        change = without([] if head is None else [(layer, head)])
-        return {task: right_share(model, some, change) for task, some in asked.items()}
+        return verbs(model, text, without([] if head is None else [(layer, head)]))
 
     return without_it
 

@@ -27,6 +27,9 @@ export function nearest({ rows, columns }, row, column) {
   return [Math.min(row, rows.length - 1), column === null ? null : Math.min(column, columns.length - 1)];
 }
 
+// All matrices as they lie where there is room for them, those that follow from each other under each other.
+const PLACES = [["X"], ["W_q", "Q"], ["W_k", "K"], ["W_v", "V"], ["S", "scaled", "masked"], ["A", "Z"]];
+
 const sizes = (matrices) =>
   Object.values(matrices).map(({ rows, columns }) => `${rows} × ${columns}`).join();
 
@@ -78,7 +81,7 @@ function draw(body, model) {
     selected = matrices[name].whole.length ? [name, row, null] : ["X", 0, null];
     turn((model.get("stage") % stages.length) + 1);
     return model.get("stage") < stages.length;
-  }, PACE);
+  }, () => PACE);
 
   // Two figures in one page must not share their radio buttons.
   const group = `stage-${Math.random()}`;
@@ -130,8 +133,12 @@ function draw(body, model) {
   };
 
   // As much room as the tallest stage takes with the longest that is told of a cell or of a row.
-  const groups = (stage, as = (node) => node) => stage.groups.map((names) =>
-    element("div", { class: "together" }, ...names.map((name) => as(grids[name].node))));
+  const groups = (stage, as = (node) => node) => PLACES.map((names) =>
+    element("div", { class: "together" }, ...names.map((name) => {
+      const node = as(grids[name].node);
+      node.classList.toggle("now", stage.groups.flat().includes(name));
+      return node;
+    })));
   const steadied = [
     steady(about, () => model.get("state").stages.map(({ about: line }) => [line])),
     steady(shown, (isNew) => {
@@ -171,7 +178,7 @@ function draw(body, model) {
     const { name, place: { row, column } } = cell;
     const [last] = Object.entries(enters(name, row, column)).slice(-1);
     const from = last && grids[last[0]].cells.find(({ place }) => within(last[1], place.row, place.column));
-    if (from?.isConnected) arrive(cell, from.getBoundingClientRect());
+    if (from?.offsetParent) arrive(cell, from.getBoundingClientRect());
   };
 
   const show = () => {
@@ -184,10 +191,11 @@ function draw(body, model) {
     let news = "";
     if (turned !== `${number} ${size}`) {
       unfocused ||= panels.contains(panels.getRootNode().activeElement); // what is moved loses it
-      const before = Object.entries(grids).filter(([, { node }]) => node.isConnected)
+      const isSeen = (node) => node.isConnected && node.offsetParent;
+      const before = Object.entries(grids).filter(([, { node }]) => isSeen(node))
         .map(([, { node }]) => [node, node.getBoundingClientRect()]);
       panels.replaceChildren(...groups(stage));
-      for (const [node, box] of before) if (node.isConnected) arrive(node, box);
+      for (const [node, box] of before) if (isSeen(node)) arrive(node, box);
       news = `Stage ${number} of ${stages.length}, ${stage.name}. ${stage.about} `;
       turned = `${number} ${size}`;
     }

@@ -22,7 +22,8 @@ STEPS = (1024, 4096, 16384, 65536, 262144)  # of the still figure
 SOLID = f'stroke="{BLUE}" stroke-width="2.5"'
 DASHED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="7 3"'
 DOTTED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="2 3"'
-TOKEN_TICKS = {64.0: "64", 1024.0: "1,024", 16384.0: "16,384", 262144.0: "262,144"}
+LIKE = {512: "a page", 8192: "an article", 262144: "a book"}  # texts of about so many tokens
+TOKEN_TICKS = {64.0: "64", **{float(n): text for n, text in LIKE.items()}}
 WORK_TICKS = {1e6: "1 million", 1e9: "1 billion", 1e12: "1 trillion", 1e15: "1,000 trillion"}
 BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
 MOST_BYTES = 64 * TIB  # of the axis
@@ -181,10 +182,16 @@ def _slider(name: str, label: str, stops: list[int], value: int) -> Values:
         "name": name,
         "label": label,
         "stops": stops,
-        "words": [f"{stop:,}" for stop in stops],
+        "words": [_named(name, stop) for stop in stops],
         "at": at,
-        "value": f"{value:,}",
+        "value": _named(name, value),
     }
+
+
+def _named(name: str, value: int) -> str:
+    """A number of a slider; of tokens, with the text that has about so many."""
+    like = LIKE.get(value) if name == "n" else None
+    return f"{value:,}, {like}" if like else f"{value:,}"
 
 
 def _named_memory(here: int | None) -> list[tuple[str, int]]:
@@ -207,8 +214,9 @@ def _told(n: int, d: int, heads: int, dtype: str) -> str:
     total = counts.total_flops(n, d)
     fits = [name for name, memory in MEMORIES.items() if scores <= memory]
     room = f"they fit into {fits[0]}" if fits else "they fit into none of the three memories"
+    like = f", about {LIKE[n]}" if n in LIKE else ""
     return (
-        f"{n:,} tokens, d = {d:,}, {heads} head{'s' if heads > 1 else ''}, {dtype}: "
+        f"{n:,} tokens{like}, d = {d:,}, {heads} head{'s' if heads > 1 else ''}, {dtype}: "
         f"{in_words(total)} operations, {100 * squared / total:.0f} % of them in the two products "
         f"that grow as N². Beyond N = {2 * d:,} these are the larger part. The scores take "
         f"{in_bytes(scores)}: {room}. Twice as many tokens need four times as much memory."

@@ -1,6 +1,6 @@
-// Draws Heads: the words, one of which is the query; its row in all heads; a map for each of them.
+// Draws Heads: the words, one of which is the query; its row in all heads; a map for each of them; what comes next.
 
-import { element, grid, lines, mount, setText, settling, shade } from "./figure.mjs";
+import { element, grid, mount, setText, settling, shade } from "./figure.mjs";
 
 const TURNS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
@@ -43,7 +43,7 @@ function words({ label, shown, names, onChoose }) {
 
 function draw(body, model) {
   body.classList.add("several-heads");
-  let list, maps, drawings, frames, table, cost, size;
+  let list, maps, drawings, looks, frames, table, next, size;
   let framed = 0;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
@@ -53,7 +53,7 @@ function draw(body, model) {
   const said = element("p", { class: "unseen", "aria-live": "polite" });
 
   const show = (row) => {
-    const { heads, named: { queries, keys }, weights, told: sentences } = model.get("state");
+    const { heads, named: { queries, keys }, weights, most, told: sentences } = model.get("state");
     frames.forEach((each) => {
       each[framed]?.setAttribute("display", "none");
       each[row].removeAttribute("display");
@@ -61,6 +61,7 @@ function draw(body, model) {
     framed = row;
     setText(table.caption, `weights of “${queries[row]}”`);
     setText(told, sentences[row]);
+    looks.forEach((look, h) => setText(look, most[h][row]));
     keys.forEach((key, m) =>
       heads.forEach((head, h) => {
         const share = weights[h][row][m];
@@ -83,26 +84,28 @@ function draw(body, model) {
     if (shown !== framed) show(shown);
   };
 
-  // Which head is switched off, and what that costs: only where Python can find out.
-  const removal = ({ heads, cost: { tasks } }) => {
-    const choice = element("select", {}, element("option", { value: "" }, "none"),
-      ...heads.slice(0, -1).map((head, h) => element("option", { value: h }, head)));
-    choice.addEventListener("change", () => model.send({ change: { off: choice.value === "" ? null : Number(choice.value) } }));
-    const right = lines("share of right answers", ["", ...tasks]);
+  // What comes next, with all heads or without one: only where Python can find out.
+  const following = () => {
+    const [before, word] = [element("span"), element("strong")];
     const said = element("p", { "aria-live": "polite" });
-    const node = element("div", { class: "removal" },
-      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "share of right answers" }, right.node),
-      element("div", {}, element("label", {}, "switch off ", choice), said));
-    return { node, choice, right, said };
+    const node = element("div", { class: "following" }, element("p", { class: "next" }, before, " ", word), said);
+    return { node, before, word, said };
+  };
+  const named = (head, h) => {
+    if (!next) return element("span", { class: "name" }, head);
+    const button = element("button", { type: "button", class: "name" }, head);
+    button.addEventListener("click", () =>
+      model.send({ change: { off: model.get("state").off === h ? null : h } }));
+    return button;
   };
 
   const build = (state) => {
-    const { heads, queries, keys, named, meaning } = state;
-    cost = state.cost ? removal(state) : null;
+    const { heads, queries, keys, named: names, meaning } = state;
+    next = state.next ? following() : null;
     list = words({
       label: "query",
       shown: queries,
-      names: named.queries,
+      names: names.queries,
       onChoose(row) {
         choose(row);
         rest(chosen);
@@ -115,33 +118,37 @@ function draw(body, model) {
       map.addEventListener("pointerleave", () => preview(null));
       map.addEventListener("click", (event) => list.choose(row(event)));
     });
-    drawings = maps.map((map, h) => element("div", { class: "head" }, element("span", {}, heads[h]), map));
+    looks = heads.map(() => element("span", { class: "most" }));
+    drawings = maps.map((map, h) => element("div", { class: "head" }, named(heads[h], h), map, looks[h]));
     const caption = element("p", { class: "caption" });
-    table = { ...grid({ label: "weights of the query", rows: named.keys, columns: heads }), caption };
+    table = { ...grid({ label: "weights of the query", rows: names.keys, columns: heads }), caption };
     body.replaceChildren(
-      element("p", { class: "hint" }, "Choose the query by arrow keys, or on a map."),
+      element("p", { class: "hint" }, next
+        ? "Choose the query by arrow keys, or on a map. Press a head's name to switch it off and on."
+        : "Choose the query by arrow keys, or on a map."),
       list.node,
       element("div", { class: "panels" },
         element("div", { class: "shares" }, caption, table.node),
         element("div", { class: "beside" },
           element("div", { class: heads.length > 7 ? "maps small" : "maps" }, ...drawings),
-          told, said, ...(cost ? [cost.node] : []))),
+          ...(next ? [next.node] : []), told, said)),
       element("p", { class: "hint" }, meaning),
     );
   };
 
   const update = () => {
     const state = model.get("state");
-    const wanted = JSON.stringify([state.heads, state.queries, state.keys, state.cost?.tasks]);
+    const wanted = JSON.stringify([state.heads, state.queries, state.keys, Boolean(state.next)]);
     if (size !== wanted) build(state);
     size = wanted;
     maps.forEach((map, h) => { map.innerHTML = state.maps[h]; });
     drawings.forEach((drawing, h) => drawing.classList.toggle("off", state.off === h));
-    if (cost) {
-      cost.node.classList.toggle("whole", state.off === null);
-      cost.choice.value = state.off ?? "";
-      cost.right.paint(state.cost.rows);
-      setText(cost.said, state.cost.told);
+    if (next) {
+      drawings.forEach((drawing, h) => drawing.firstChild.setAttribute("aria-pressed", state.off === h));
+      setText(next.before, state.next.said);
+      setText(next.word, state.next.word);
+      next.node.classList.toggle("flipped", state.next.flipped);
+      setText(next.said, state.next.told);
     }
     frames = [...body.querySelectorAll(".here")].map((group) => group.children);
     choose(Math.min(chosen, state.queries.length - 1));

@@ -1,11 +1,8 @@
-"""Heads: the weights of several heads side by side, one query for all of them, and their mean.
+"""Heads: the weights of several heads side by side, one query for all of them.
 
-The mean is drawn because it is what one looks at first; PyTorch's nn.MultiheadAttention returns it
-unless told otherwise (average_attn_weights). No model computes with it. The output is
-Concat(head_1, …, head_H) W_o (Vaswani et al. 2017, section 3.2.2), which is the sum of the heads'
-A_h V_h W_h, where A_h is (N, M), V_h is (M, d_v), and W_h is the part of W_o, (d_v, d), that meets
-head h. The mean of the A_h can stand for each of them if the V_h W_h are all the same; in general
-they are not, and it gives another output.
+A head can be switched off where somebody can say what comes next without it. There is no mean of
+the maps: the output is the sum of the heads' A_h V_h W_h (Vaswani et al. 2017, section 3.2.2), and
+the mean of the A_h stands in no formula.
 """
 
 from __future__ import annotations
@@ -37,28 +34,29 @@ MOST_HEADS = 12
 MOST_CELLS = 4096  # of all heads together: 4 heads of 32 × 32, 12 heads of 18 × 18
 EDGE = 100  # of a map
 _BESIDE = "display:inline-block;width:120px;margin-right:8px;text-align:center"
+LAST = 3  # words that are shown before the next
 ALIKE = 0.005  # weights that are no further apart show the same two digits, or nearly
 MEANING = (
     "Each map is one head's weights: a row for each query, a column for each key, in the order of "
-    "the words; the brighter, the more weight. The last map and the last column are the mean of "
-    "the heads' weights. No model computes with that mean: each head weighs values of its own, and "
-    "W_o mixes what comes out. Weighing by the mean would give another output, unless the heads "
-    "weigh alike, or all have the same values and the same part of W_o."
+    "the words; the brighter, the more weight. Under it stands the word that the chosen query "
+    "looks at most."
 )
 
 
+# Of the head that is switched off, or of None, the share of each word that may come next.
 Without = Callable[[int | None], Mapping[str, float]]
 
 
 class Heads(WithRows):
-    """Maps of all heads, and the row of one query in each of them, beside their mean.
+    """Maps of all heads, and the row of one query in each of them.
 
     Args:
         weights: (H, N, M), each row shares that add up to 1, or all 0.
         query_tokens: N labels, who listens.
         key_tokens: M labels, who is listened to; None means the same.
-        without: of the head that is switched off, counted from 0, or of None, how much is right in
-            each task, by name, as `measure.removal` makes it; then the page can switch heads off.
+        without: of the head that is switched off, counted from 0, or of None, the share of each
+            word that may come next, as `measure.removal` makes it; then the page can switch heads
+            off.
     Raises:
         ValueError: sizes do not fit, or weights are no shares.
 
@@ -117,19 +115,20 @@ class Heads(WithRows):
     def computed(self, inputs: Values) -> Values:
         weights = inputs["weights"]
         queries, keys = told_apart(inputs["query_tokens"]), told_apart(inputs["key_tokens"])
-        heads = [*(f"head {head + 1}" for head in range(len(weights))), "mean"]
-        with_mean = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])
+        heads = [f"head {head + 1}" for head in range(len(weights))]
         return {
             "heads": heads,
             "queries": inputs["query_tokens"],
             "keys": inputs["key_tokens"],
             "named": {"queries": queries, "keys": keys},
-            "weights": with_mean.tolist(),
-            "maps": [_map(name, each) for name, each in zip(heads, with_mean, strict=True)],
+            "weights": weights.tolist(),
+            "maps": [_map(name, each) for name, each in zip(heads, weights, strict=True)],
+            "most": [[_most(row, keys) for row in each] for each in weights],
             "told": [in_words(query, weights[:, row], keys) for row, query in enumerate(queries)],
             "meaning": MEANING,
             "off": inputs["off"],
-            "cost": inputs["without"] and _cost(inputs["without"], inputs["off"]),
+            "next": inputs["without"]
+            and _next(inputs["query_tokens"], inputs["without"], inputs["off"]),
         }
 
     def change(self, **inputs: Any) -> None:
@@ -162,35 +161,40 @@ class Heads(WithRows):
             (query, f"{html.escape(told)}{_row_table(row, state['heads'], named['keys'])}")
             for query, told, row in zip(named["queries"], state["told"], rows, strict=True)
         ]
-        around = {"above": f"<div>{maps}</div>", "below": f"<p>{MEANING}</p>"}
+        following = state["next"]
+        comes = following and f"{following['said']} {following['word']}. {following['told']}"
+        told = f"<p>{html.escape(comes)}</p>" if comes else ""
+        around = {"above": f"<div>{maps}</div>", "below": f"{told}<p>{MEANING}</p>"}
         return fallback.stepped(
             repr(self), steps, *state["told"], **around, shown=(".said", ".here")
         )
 
 
-def _cost(without: Without, off: int | None) -> Values:
-    """What is right with all heads and without one, as a table, and what that comes to."""
+def _next(queries: Sequence[str], without: Without, off: int | None) -> Values:
+    """The likeliest next word with all heads or without one, and whether it is another one."""
     whole = without(None)
     rest = whole if off is None else without(off)
-    named = "a head" if off is None else f"head {off + 1}"
-    shown = ["–"] * len(whole) if off is None else [f"{rest[task]:.2f}" for task in whole]
-    worst = max(whole, key=lambda task: whole[task] - rest[task])
-    told = "Switch a head off to see what the model cannot do without it."
-    if off is not None and whole[worst] - rest[worst] < ALIKE:
-        told = f"Without {named} nothing is lost that was asked here."
+    before, word = (max(shares, key=lambda each: shares[each]) for shares in (whole, rest))
+    told = f"With all heads “{before}” comes next, {whole[before]:.2f}. Switch one off."
+    if off is not None and word == before:
+        told = f"Without head {off + 1} “{word}” comes next as before, {rest[word]:.2f}."
     elif off is not None:
         told = (
-            f"Without {named} most is lost in {worst}: {rest[worst]:.2f} are right instead of "
-            f"{whole[worst]:.2f}."
+            f"Without head {off + 1} “{word}” comes next, {rest[word]:.2f}. With all heads it is "
+            f"“{before}”."
         )
+    said = " ".join(queries[-LAST:])
     return {
-        "tasks": [*whole],
-        "rows": [
-            ["all heads", *(f"{right:.2f}" for right in whole.values())],
-            [f"without {named}", *shown],
-        ],
+        "said": f"… {said}" if len(queries) > LAST else said,
+        "word": word,
+        "flipped": word != before,
         "told": told,
     }
+
+
+def _most(row: np.ndarray, keys: Sequence[str]) -> str:
+    """The key of the largest of (M,) weights."""
+    return f"→ {keys[int(row.argmax())]}" if row.any() else "→ nothing"
 
 
 def in_words(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
@@ -219,7 +223,7 @@ def in_words(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
         said = f"“{query}”: all {count} heads listen most to “{key}” ({low:.2f} to {high:.2f})."
     else:
         said = f"“{query}”: {'; '.join(groups)}."
-    return f"{said} {_differ(row, keys)} {_mean(row, keys, listening)}"
+    return f"{said} {_differ(row, keys)}"
 
 
 def _listens(heads: list[int], shares: np.ndarray, key: str) -> str:
@@ -246,14 +250,6 @@ def _differ(row: np.ndarray, keys: Sequence[str]) -> str:
         f"on “{keys[key]}”: head {high + 1} gives it {row[high, key]:.2f}, head {low + 1} "
         f"{row[low, key]:.2f}."
     )
-
-
-def _mean(row: np.ndarray, keys: Sequence[str], listening: dict[int, list[int]]) -> str:
-    """The largest weight of the mean; it need not be the largest of any head."""
-    mean = row.mean(axis=0)
-    key = int(mean.argmax())
-    surprise = "" if key in listening else ", though no head listens most to it"
-    return f"The mean of the heads is largest for “{keys[key]}” ({mean[key]:.2f}){surprise}."
 
 
 def _map(name: str, weights: np.ndarray) -> str:
@@ -296,7 +292,7 @@ def _runs(faces: list[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def _row_table(row: np.ndarray, heads: Sequence[str], keys: Sequence[str]) -> str:
-    """The weights of one query, (H + 1, M), as a table with a line for each key."""
+    """The weights of one query, (H, M), as a table with a line for each key."""
     top = "".join(f"<th>{head}</th>" for head in heads)
     lines = "".join(
         f"<tr><th>{html.escape(key)}</th>{_cells(shares)}</tr>"

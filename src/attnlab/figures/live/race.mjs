@@ -19,27 +19,24 @@ function draw(body, model) {
   });
   const moment = element("div", { class: "tools", role: "radiogroup", "aria-label": "slopes" },
     "slopes", ...moments.map((when, n) => element("label", {}, radios[n], ` ${when} training`)));
-  const rows = racers.map(({ name, facts }) => {
+  const rows = racers.map(({ name }) => {
     const strip = element("div");
-    const bar = element("li");
-    const lines = facts.map(() => element("li"));
+    const bar = element("div", { class: "share" });
     const node = element("div", { class: "racer" },
-      element("div", { class: "way" }, element("b", {}, name), strip),
-      element("ul", { "aria-label": name }, bar, ...lines));
-    return { node, strip, bar, lines };
+      element("div", { class: "way" }, element("b", {}, name), strip), bar);
+    return { node, strip, bar };
   });
   const told = element("p", { class: "told", "aria-live": "polite" });
-  const meaning = "The thicker an arrow, the larger the slope; orange: the way of the marked letter; the bar: share of right answers.";
+  const meaning = "The thicker an arrow, the larger the slope; orange: the way of the marked letter, and what arrives of it; the bar: share of right answers.";
   body.append(element("p", { class: "hint" }, meaning), element("div", { class: "race tools" }, distance.node, moment), ...rows.map(({ node }) => node), told);
 
   return () => {
     const state = model.get("state");
     distance.set(state.distance);
     radios.forEach((radio, n) => { radio.checked = moments[n] === state.when; });
-    state.racers.forEach(({ strip, bar, facts }, n) => {
+    state.racers.forEach(({ strip, bar }, n) => {
       rows[n].strip.innerHTML = strip;
       rows[n].bar.innerHTML = bar;
-      facts.forEach((fact, line) => setText(rows[n].lines[line], fact));
     });
     setText(told, state.told);
   };

@@ -30,6 +30,7 @@ LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
 EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
 LOW, HIGH = 44, 60  # heights of strips
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
+LARGE, RUN = 7, 200  # of the signal: its radius where it begins, ms for a step
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
 
@@ -84,7 +85,6 @@ class Race(Figure):
                     "name": racer.name,
                     "strip": racer.strip(when),
                     "bar": bar(racer),
-                    "facts": racer.facts(),
                 }
                 for racer in racers
             ],
@@ -114,7 +114,7 @@ class Entry:
         record, settings = recording()["racers"][name], recording()["settings"]
         at = settings["distances"].index(distance)
         self.marked = settings["length"] - 1 - distance
-        self.chance, self.limit = 1 / settings["classes"], settings["steps"]
+        self.chance = 1 / settings["classes"]
         self.seeds: list[float] = record["right"][at]
         self.beside: list[list[float]] = record["beside"][at]  # one place off, for each seed
         self.right = median(self.seeds)
@@ -130,29 +130,6 @@ class Entry:
     @property
     def _is_recurrent(self) -> bool:
         return all(len(state) == 1 for state in self.slopes["before"])
-
-    def facts(self) -> list[str]:
-        learned = (
-            f"learned in {self.steps:.0f} steps of training"
-            if self.steps < inf
-            else f"not learned in {self.limit} steps of training"
-        )
-        at_the_mark = (self.at_the_mark(when) for when in MOMENTS)
-        before, after = (short(slope) if slope else "0" for slope in at_the_mark)
-        waits = (
-            "1 step, which waits for no other"
-            if self.waits == 1
-            else f"{self.waits} steps that wait for each other"
-        )
-        off = [right for seed in self.beside for right in seed]
-        worst, best = f"{min(off):.2f}", f"{max(off):.2f}"
-        elsewhere = worst if worst == best else f"{worst} to {best}"
-        return [
-            learned,
-            f"slope at the mark {before}, trained {after}",
-            waits,
-            f"right one place off: {elsewhere}",
-        ]
 
     def strip(self, when: str) -> str:
         """How the marked letter gets to the end, as an SVG."""
@@ -171,7 +148,19 @@ class Entry:
         ends = len(LETTERS) - 1
         view = (-LEFT, -ABOVE, ends * EACH + LEFT + RIGHT, height + ABOVE + BELOW)
         letters = _letters(self.marked, height)
-        return svg(said, view, _joined(drawn), letters, wide=500, size=12)
+        steps = self.distance if self._is_recurrent else self.waits
+        signal = _signal(self._way(height), self.at_the_mark(when), steps)
+        return svg(said, view, _joined(drawn), letters, signal, wide=500, size=12)
+
+    def _way(self, height: float) -> str:
+        """From the marked letter to the end, or as far as it goes."""
+        x, end, low = self.marked * EACH, EACH * (len(LETTERS) - 1), height - 10
+        if self._is_recurrent:
+            return f"M{x} {height / 2:g}H{end}"
+        layers = len(self.slopes["before"]) - 1
+        if layers == 1:
+            return f"M{x} {low:g}Q{(x + end) / 2:g} -4 {end} 6"
+        return f"M{x} {low:g}L{min(x + layers * EACH, end)} 0"
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
@@ -285,6 +274,19 @@ def _layers(lines: Sequence[Sequence[float]], marked: int) -> Iterator[str]:
         yield f'<path d="{where}" stroke={ink} stroke-width="3.2" stroke-linecap="round"/>'
 
 
+def _signal(way: str, slope: float, steps: int) -> str:
+    """What runs on a way, and is small where little of a nudge arrives; race.css moves it.
+
+    Args:
+        way: of SVG.
+        slope: of the answer, for a nudge where it begins.
+        steps: how many it takes.
+    """
+    left = LARGE * width(slope) / THICKEST if slope > 0 else 0
+    look = f"offset-path:path('{way}');--left:{left:.1f}px;--runs:{RUN * steps:g}ms"
+    return f'<circle class="signal" r="{LARGE}" fill="{ORANGE}" display="none" style="{look}"/>'
+
+
 def _letters(marked: int, height: int) -> str:
     """The text: the marked letter in a circle, a question mark at the end."""
     shown = []
@@ -321,8 +323,7 @@ def _still(state: Values) -> str:
     rows = "".join(
         f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
         f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b>{racer["strip"]}</div>'
-        f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}'
-        f"{'<br>'.join(map(html.escape, racer['facts']))}</div></div>"
+        f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}</div></div>'
         for racer in state["racers"]
     )
     return f"{rows}<p>{html.escape(state['told'])}</p>"

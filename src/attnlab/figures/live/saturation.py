@@ -24,7 +24,7 @@ WAYS = ("no scale", "÷ √d_k")
 # Of each axis of scores: its end, a bin of it (0 is the middle of one), and the largest share.
 AXES = {"no scale": (102.0, 4.0, 1.0), "÷ √d_k": (5.1, 0.2, 0.15)}
 ZOOM = 20
-WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 46  # of a plot, and the room around and under it
+WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 52  # of a plot, and the room around and under it
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 
 

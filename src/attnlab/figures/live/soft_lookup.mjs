@@ -111,14 +111,18 @@ function draw(body, model) {
     const table = element("table", { class: "answers" },
       element("tbody", {}, element("tr", {}, ...head), ...[...weights, ...answers, ...slopes].map(({ node }) => node)));
 
+    const blend = books.map((_, m) => element("span", { style: colour(m) }));
+
     body.replaceChildren(
       element("div", { class: "panels" },
         element("div", { class: "beside" }, plane, heat.node,
           element("p", { class: "legend" }, `${legend[0]} ${legend[1]} `, element("span", { class: "shades" }), ` to ${legend[2]}`),
           element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
-        element("div", { class: "beside" }, element("div", { class: "scroll" }, table), told)),
+        element("div", { class: "beside" },
+          element("div", { class: "blend", "aria-hidden": "true" }, ...blend),
+          element("div", { class: "scroll" }, table), told)),
     );
-    parts = { ground, keys, labels, query, slope, handle, heat, weights, answers, slopes };
+    parts = { ground, keys, labels, query, slope, handle, heat, weights, answers, slopes, blend };
   };
 
   return () => {
@@ -136,6 +140,7 @@ function draw(body, model) {
     parts.keys.forEach((path, m) => {
       path.setAttribute("d", arrows.keys[m]);
       path.setAttribute("stroke-width", 1.5 + 5 * soft.weights[m]);
+      parts.blend[m].style.flexGrow = soft.weights[m];
       parts.labels[m].setAttribute("x", arrows.labels[m][0]);
       parts.labels[m].setAttribute("y", arrows.labels[m][1] + 3);
     });

@@ -70,8 +70,8 @@ def axes(
             f'<path d="M0 0V{high}H{wide}" fill="none" stroke="currentColor" stroke-width="0.7"/>',
             text(0, -10, title),
             *(text(-room, at + 4, label, "end") for at, label, _ in up),
-            *(text(at, high + 13, label, anchor) for at, label, anchor in along),
-            *(text(wide / 2, high + 26 + 11 * n, line, "middle") for n, line in enumerate(names)),
+            *(text(at, high + 15, label, anchor) for at, label, anchor in along),
+            *(text(wide / 2, high + 34 + 12 * n, line, "middle") for n, line in enumerate(names)),
         ]
     )
 

@@ -28,7 +28,7 @@ function draw(body, model) {
   block.addEventListener("change", () => send({ block: Number(block.value) }));
   const causal = element("input", { type: "checkbox" });
   causal.addEventListener("change", () => send({ causal: causal.checked }));
-  const play = player(body, () => place.next(), PACE);
+  const play = player(body, () => place.next(), () => PACE);
   tools.append(...Object.values(buttons), play, element("label", {}, "block ", block), element("label", {}, causal, " causal"));
   tools.addEventListener("keydown", (event) => {
     const by = TURNS[event.key];
@@ -38,17 +38,21 @@ function draw(body, model) {
   });
 
   const bar = element("div");
-  const { heads, captions, short, meaning, pictures } = model.get("state");
+  const { heads, captions, request, short, meaning, pictures } = model.get("state");
   const drawings = pictures.map(() => element("div", { class: "memory" }));
   const told = element("p", { class: "told", "aria-live": "polite" });
   const compared = element("p", { class: "compared" });
   const parts = Object.fromEntries(TABLES.map((name) => [name, lines(captions[name], heads[name])]));
   body.append(
     element("div", { class: "tools" }, bar, tools),
-    element("div", { class: "panels" }, ...drawings, element("div", { class: "beside" }, told, compared)),
-    element("p", { class: "hint" }, short),
-    element("div", { class: "panels" }, ...TABLES.map((name) => parts[name].node)),
-    element("p", { class: "hint" }, meaning),
+    element("div", { class: "panels" }, ...drawings),
+    told,
+    compared,
+    element("details", {},
+      element("summary", {}, request),
+      element("p", { class: "hint" }, short),
+      element("div", { class: "panels" }, ...TABLES.map((name) => parts[name].node)),
+      element("p", { class: "hint" }, meaning)),
   );
 
   // What was not there before comes from where it lay: rows into fast memory, output back into slow memory.

@@ -39,6 +39,7 @@ CAPTIONS = {
     "out": "output",
     "queries": "kept of the queries in fast memory, and output",
 }
+REQUEST = "m, s and o in numbers"
 SHORT = "m: largest score so far; s: sum of powers; o: their weighted sum"
 STILL = ("kept", "held", "out")  # tables of the still figure; in the page, one has a line a query
 
@@ -122,6 +123,7 @@ class Tiles(Figure):
             "pictures": pictures(scores, is_open, done),
             "captions": CAPTIONS,
             "heads": HEADS,
+            "request": REQUEST,
             "short": SHORT,
             "meaning": MEANING,
             "kept": [kept_words(i, kept[i]) for i in tile.queries],
@@ -266,4 +268,5 @@ def _still(state: Values) -> str:
     tables = fallback.beside(
         *(fallback.lines(CAPTIONS[name], state[name], HEADS[name]) for name in STILL)
     )
-    return f"{drawings}{tables}<p>{html.escape(state['told'])} {html.escape(state['compared'])}</p>"
+    told = f"<p>{html.escape(state['told'])} {html.escape(state['compared'])}</p>"
+    return f"{drawings}{told}<details><summary>{REQUEST}</summary>{tables}</details>"

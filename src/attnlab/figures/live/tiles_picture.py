@@ -108,7 +108,7 @@ def _fast(scores: np.ndarray, is_open: np.ndarray, now: Tile) -> str:
         *(("k", j, (left + at * UNIT, 0, UNIT, DEEP), ORANGE) for at, j in enumerate(now.keys)),
         *(("v", j, (left + at * UNIT, under, UNIT, DEEP), GREEN) for at, j in enumerate(now.keys)),
     ]
-    parts = f'<g data-key="{now.queries[0]} {now.keys[0]}" font-size="8.5">{numbers}</g>'
+    parts = f'<g data-key="{now.queries[0]} {now.keys[0]}" font-size="9.7">{numbers}</g>'
     parts += "".join(
         _bar(box, f"{name}{number}", colour, f"{name}-{number}", start=f"slow-{name}-{number}")
         for name, number, box, colour in bars

@@ -9,7 +9,7 @@ function draw(body, model) {
   let shape, bar, marks;
   const palette = model.get("palette");
   const send = latest((change) => model.send({ change }));
-  const play = player(body, () => bar.next(), PACE);
+  const play = player(body, () => bar.next(), () => PACE);
   const tools = element("div", { class: "tools" });
   const picture = element("div");
   const weights = element("div", { class: "beside rows-of-words moves" });

@@ -36,7 +36,7 @@ STILLS = 10  # steps of the still figure, about
 POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
-LEFT, ABOVE, BELOW, RIGHT = 40, 22, 32, 12  # room around it
+LEFT, ABOVE, BELOW, RIGHT = 48, 24, 40, 14  # room around it
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 TELLING = 0.1  # a second word with less weight is not told
 

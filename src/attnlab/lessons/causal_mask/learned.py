@@ -9,7 +9,7 @@ import torch
 
 from attnlab import small
 from attnlab.checks.reference import weights as soft_weights
-from attnlab.small.grammar import NUMBER, RUN, RUNS
+from attnlab.small import measure
 from attnlab.small.model import Block
 
 Tensor = torch.Tensor
@@ -52,7 +52,7 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
     x, Wq, Wk, Wv = inside(words)
     q, k, v = (x[0] @ each for each in (Wq, Wk, Wv))
     scores: np.ndarray = (q @ k.mT / q.shape[-1] ** 0.5).numpy()
-    model, ids = small.load(), small.numbered(words)
+    model = small.load()
 
     def told(mask: np.ndarray) -> str:
         read = torch.from_numpy(
@@ -66,10 +66,10 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
             out[0, head] = (read @ v).to(out.dtype)
             return out
 
-        shares = model(ids, change)[0, -1].softmax(dim=-1)
-        one, many = (float(shares[[NUMBER[verb] for verb in verbs]].sum()) for verbs in (RUNS, RUN))
-        verb, number = ("runs", "singular") if one > many else ("run", "plural")
-        share = max(one, many) / (one + many)
-        return f"The model goes on: “… {' '.join(words[-3:])} {verb}”, {number} with {share:.2f}."
+        shares = measure.verbs(model, words, change)
+        verb = max(shares, key=lambda each: shares[each])
+        number = "singular" if verb == "runs" else "plural"
+        said = " ".join([*words[-3:], verb])
+        return f"The model goes on: “… {said}”, {number} with {shares[verb]:.2f}."
 
     return scores, told

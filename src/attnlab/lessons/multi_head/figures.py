@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
@@ -80,7 +80,7 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         for n, mine in enumerate(subjects)
     ]
     rows = len(panels) // 2
-    figure, axes = new_figure(columns=2, rows=rows, width=7.8, height=3.8 * rows)
+    figure, axes = new_figure(columns=2, rows=rows, width=7.8, height=4.1 * rows)
     words = []
     for place, (title, weights) in zip(axes.flat, panels.items(), strict=True):
         matrix = as_array(weights)
@@ -91,7 +91,7 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         place.tick_params(length=0)
         place.spines[:].set_visible(False)
         for n, twin in enumerate(twins):
-            _frame(place, n, twin, ":")
+            _frame(place, n, twin, "--")
             if n:
                 _frame(place, n, n - 1, "-")
         front = np.mean([matrix[n, n - 1] for n in range(1, len(names))])
@@ -102,6 +102,14 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
     for leftmost in axes[:, 0]:
         leftmost.set_ylabel("queries")
     figure.colorbar(image, ax=axes, label="weight", shrink=0.5)
+    frames = [("-", "who stands in front"), ("--", "the twin")]
+    figure.legend(
+        handles=[Patch(fill=False, lw=1.6, ls=line, label=label) for line, label in frames],
+        title="should be looked at:",
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+    )
     return Picture(
         figure,
         f"{len(panels)} heatmaps of weights over the queue {', '.join(names)}, one row a query. "

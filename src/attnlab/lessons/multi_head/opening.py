@@ -6,7 +6,7 @@ from attnlab import small
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, centred, rise, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
-from attnlab.small.grammar import NUMBER, RUN, RUNS
+from attnlab.small import measure
 
 TEXT = ("the", "king", "near", "the", "dogs")
 LAYER = 1  # counted from 0: the second, whose heads the lesson removes
@@ -22,7 +22,8 @@ def opening() -> Film:
     rows = small.weights(TEXT)[LAYER][:, -1].tolist()
     subject = small.head("subject")[1]
     others = [head for head in range(len(rows)) if head != subject]
-    singular = {off: share_of_singular(off) for off in (None, *range(len(rows)))}
+    verbs = measure.removal(small.load(), LAYER, TEXT)
+    singular = {off: verbs(off)["runs"] for off in (None, *range(len(rows)))}
     parts: list[Part] = []
     frames = [
         Frame(_sentence(), "The last word sends out four heads, and each looks back on its own.")
@@ -44,20 +45,6 @@ def opening() -> Film:
             )
         )
     return Film("Four heads, one sentence", frames, HIGH)
-
-
-def share_of_singular(off: int | None) -> float:
-    """Of what the model gives to verbs after the text, how much is singular.
-
-    Args:
-        off: the head of the layer that is removed; None removes none.
-    """
-    from attnlab.small import measure
-
-    removed = measure.without([] if off is None else [(LAYER, off)])
-    shares = small.load()(small.numbered(TEXT), removed)[0, -1].softmax(dim=-1)
-    one, many = (float(shares[[NUMBER[verb] for verb in verbs]].sum()) for verbs in (RUNS, RUN))
-    return one / (one + many)
 
 
 def _told(off: int | None, singular: float) -> str:

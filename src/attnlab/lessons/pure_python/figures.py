@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
-from attnlab.figures.picture import Picture, draw_heatmap, new_figure
+from attnlab.figures.picture import BLUE, GREEN, ORANGE, Picture, draw_heatmap, new_figure
 
+PAIRS = (GREEN, ORANGE, BLUE)  # frames of a number and of its mirror image
 SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 Numbers = Any  # nested lists or an array
 
@@ -31,14 +34,30 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
         image = draw_heatmap(place, scores, tokens, tokens, title, limits, SIGNED)
         place.set(xlabel="keys", ylabel="queries")
         for i in range(len(tokens)):
-            place.add_patch(Rectangle((i - 0.48, i - 0.46), 0.96, 0.92, fill=False, linewidth=2))
+            _frame(place, i, i, "black", "-")
+        for pair, (i, j) in enumerate(combinations(range(len(tokens)), 2)):
+            colour = PAIRS[pair % len(PAIRS)]
+            for row, column in ((i, j), (j, i)):
+                _frame(place, row, column, colour, "-" if scores[i, j] == scores[j, i] else ":")
+                place.text(column - 0.42, row - 0.38, chr(97 + pair), va="top", color=colour)
     figure.colorbar(image, ax=axes, label="score, before scaling")
     in_words = [
         f"{title}: {_scores_in_words(scores, tokens)}; {_symmetry(scores)}; diagonal "
         f"{', '.join(f'{number:g}' for number in scores.diagonal())}."
         for title, scores in panels.items()
     ]
-    return Picture(figure, "Two heatmaps of scores, diagonals framed. " + " ".join(in_words))
+    return Picture(
+        figure,
+        "Two heatmaps of scores, diagonals framed; so is each number with its mirror image, by a "
+        "full line where the two are equal. " + " ".join(in_words),
+    )
+
+
+def _frame(place: Axes, row: int, column: int, colour: str, style: str) -> None:
+    corner = (column - 0.47, row - 0.45)
+    place.add_patch(
+        Rectangle(corner, 0.94, 0.9, fill=False, linewidth=2.5, edgecolor=colour, linestyle=style)
+    )
 
 
 def _even_limits(*matrices: Numbers) -> tuple[float, float]:

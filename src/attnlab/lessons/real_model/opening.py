@@ -66,16 +66,15 @@ def opening(function: Backend | None = None, text: str | None = None) -> Film:
     """
     if text is not None:
         small.known(text.split())
-    texts = TEXTS if text is None else (text,)
     backends = BACKENDS if function is None else {YOURS: function, OWN: BACKENDS[OWN]}
 
     def frames(chosen: Choice) -> list[Frame]:
         of = chosen["attention"]
-        right = _right(chosen["text"])
-        text = right if of == OWN else written(backends[of], chosen["text"].split())
-        return _frames(of, text, right)
+        given = text or chosen["text"]
+        right = _right(given)
+        return _frames(of, right if of == OWN else written(backends[of], given.split()), right)
 
-    menus = {"text": texts, "attention": tuple(backends)}
+    menus = ({} if text else {"text": TEXTS}) | {"attention": tuple(backends)}
     title = "A model writes with the attention that it is given"
     return Film(title, frames, HIGH, menus=menus)
 
@@ -216,10 +215,8 @@ def _places(words: Sequence[str]) -> tuple[list[float], int]:
 def _words(text: Text, long: int, at: list[float], skipped: int) -> list[Part]:
     parts = [word("more", at[0], LINE, MORE, size=SMALL)] if skipped else []
     for n in range(skipped, long):
-        colour, weight = (ORANGE, 600) if n >= text.start else (INK, 400)
-        parts.append(
-            word(f"word {n}", at[n], LINE, text.words[n], colour, size=SMALL, weight=weight)
-        )
+        colour = ORANGE if n >= text.start else INK
+        parts.append(word(f"word {n}", at[n], LINE, text.words[n], colour, size=SMALL))
     return parts
 
 

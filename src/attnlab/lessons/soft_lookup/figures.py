@@ -80,7 +80,15 @@ def sliding_query(
         above.set_title(name)
         below.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 30))
         for axis in (above, below):
-            axis.axvline(_direction(query), color=GREY, lw=1, ls=":")
+            top = 0.9 if axis is above else 1.0
+            axis.axvline(_direction(query), ymax=top, color=GREY, lw=1, ls=":")
+        above.annotate(
+            "our question",
+            (_direction(query), 0.99),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="top",
+        )
     matches = [
         (_direction(key), page, book, colour)
         for key, page, book, colour in zip(keys, salt, books, COLOURS, strict=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ class Watch:
         self._drawn = 0.0
         self._place: Any = None
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Self:
         from IPython.display import display
 
         self._place = display(self._bundle(), raw=True, display_id=True)
@@ -100,6 +100,53 @@ class Watch:
         bar = f'<progress max="{steps}" value="{step}" aria-label="{name}"></progress> {label}'
         picture = losses({self._name: self.losses}, most=steps)._repr_mimebundle_()["text/html"]
         return {"text/plain": label, "text/html": f"<div>{bar}</div>{picture}"}
+
+
+class Diary(Watch):
+    """Notes besides what a model writes, and its losses, at the start, on the way and at the end.
+
+    Args:
+        name, steps: of the training.
+        write: what the model writes now.
+        measure: its loss on some part of the text now.
+        parts: of the text, by what they are called.
+
+    Attributes:
+        pages: what it wrote, by step.
+        curves: for each part, the losses at every 20th step and at the end.
+    """
+
+    EVERY = 20
+    WRITES = (0, 20, 100, 400)  # and at the end
+
+    def __init__(
+        self,
+        name: str,
+        steps: int,
+        write: Callable[[], str],
+        measure: Callable[[Any], float],
+        parts: Mapping[str, Any],
+    ) -> None:
+        super().__init__(name, steps)
+        self.pages: dict[int, str] = {}
+        self.curves: dict[str, list[float]] = {f"{name}, {part}": [] for part in parts}
+        self._write, self._measure, self._parts = write, measure, parts
+
+    def __iter__(self) -> Iterator[int]:
+        for step in super().__iter__():
+            if step % self.EVERY == 0:
+                self._note(step)
+            yield step
+        self._note(self._steps)
+
+    def _note(self, step: int) -> None:
+        for curve, part in zip(self.curves.values(), self._parts.values(), strict=True):
+            curve.append(self._measure(part))
+        if step in (*self.WRITES, self._steps):
+            self.pages[step] = self._write()
+            ends = zip(self._parts, self.curves.values(), strict=True)
+            now = ", ".join(f"{part} {curve[-1]:.2f}" for part, curve in ends)
+            print(f"{step:5} steps, loss {now}: {self.pages[step]!r}")
 
 
 def losses(
@@ -141,7 +188,8 @@ def losses(
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or None))
     figure.legend(frameon=False, loc="outside right upper")
     line = f", with a line at {floor:.2f}, {label}" if label else ""
-    longest = every * max(map(len, curves.values()))
+    points = max(map(len, curves.values()))
+    longest = points if every == 1 else every * (points - 1)
     return Picture(figure, f"Loss over {longest} steps{line}. {words}.")
 
 

@@ -15,6 +15,7 @@ from attnlab.lessons.training.figures import Watch
 
 ONE_WORD = torch.tensor([[0], [1]])  # like, hate
 TWO_WORDS = torch.tensor([[2, 0], [2, 1]])  # not like, not hate
+WORDS = "like", "hate", "not"  # by number; each may be the answer
 LIKE_HATE = torch.tensor([0, 1])  # the right words
 HATE_LIKE = torch.tensor([1, 0])
 PHRASES = "like", "hate", "not like", "not hate"
@@ -36,9 +37,8 @@ def learn(
 
 
 def answers(model: nn.Module) -> str:
-    """What the model says to each of the four phrases; 'a coin' where neither word gets 0.8."""
+    """The likeliest word after each of the four phrases; 'a coin' where none gets 0.8."""
     with torch.no_grad():
-        logits = torch.cat([model(ONE_WORD), model(TWO_WORDS)])
-    p_like = logits.softmax(-1)[:, 0]
-    said = ["like" if p > 0.8 else "hate" if p < 0.2 else "a coin" for p in p_like]
+        shares = torch.cat([model(ONE_WORD), model(TWO_WORDS)]).softmax(-1)
+    said = [WORDS[int(each.argmax())] if each.max() > 0.8 else "a coin" for each in shares]
     return ", ".join(map(" → ".join, zip(PHRASES, said, strict=True)))
