@@ -73,8 +73,8 @@ figures.live.Race(4)
 
 # %% [markdown]
 # - A **recurrent network** (RNN) plays the game of telephone: each step hands on a summary, which the next one writes
-#   anew. As PyTorch starts it, it loses more than half of the slope at each hand-over, and from 11 on it guesses. A
-#   **GRU** can keep its summary, and learned every distance, from each of three starts.
+#   anew. As PyTorch starts it, it loses on average more than half of the slope at each hand-over, and from 11 on it
+#   guesses. A **GRU** can keep its summary, and learned every distance, from each of three starts.
 # - A **convolution** sees one neighbour on either side. Such a round is called a **layer**. Four layers reach four
 #   tokens, and from 5 on they guess.
 # - **Attention** lets the end look once at all tokens, and decides by what it finds how much to take from each. It

@@ -743,7 +743,7 @@ check(mask_too_late, name="scaled_dot_product_attention")
 # %% [markdown]
 # The mask (True = attend) comes *after* softmax, when the blocked keys have already taken their share. So rows add up
 # to less than 1. No shape is wrong and nothing is `nan`. (Divide each row that is not all 0 by its sum, and the
-# result is right again, unless a blocked key leads by hundreds. The check accepts that as well.)
+# result is right again, unless a blocked key leads by a hundred or more. The check accepts that as well.)
 #
 # Add up the rows whenever you write attention. The sums show this mistake, and lesson 02's softmax over the
 # wrong axis.

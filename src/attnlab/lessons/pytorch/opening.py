@@ -44,7 +44,7 @@ def opening() -> Film:
         *(_nudged(book) for book in range(len(BOOKS))),
         Frame(
             [*level, *_heights(z), *_slopes()],
-            "A book pulls the answer towards its page. A far page or a large share pulls more.",
+            "A book pulls the answer towards its page: its share times how far the page is.",
         ),
     ]
     return Film("A slope runs back along the ribbons", frames, HIGH)
