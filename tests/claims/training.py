@@ -18,7 +18,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab.lessons.training import opening, phrases, race, reading
 from tests.claims import Lesson, taught
-from tests.course import grading, read, solution_path
 
 lesson = Lesson("10-training")
 here = taught("10-training")
@@ -473,23 +472,6 @@ def the_carrier_differs_from_seed_to_seed() -> None:
 
 
 # --- writing
-
-
-@lesson.says("It writes on from *The value*, after more and more steps of training:")
-def the_first_table_is_what_the_lessons_own_writer_wrote() -> None:
-    cells = read(solution_path("10-training")).cells
-    [first] = [each.source for each in cells if "It writes on from *The value*" in each.source]
-    [writer] = [each for each in cells if grading(each).get("grade_id") == "writer"]
-    printed = "".join(each.get("text", "") for each in writer.outputs)
-    rows = re.findall(r"^\| ([\d,]+) \| ([\d.]+) \| `(.+)` \|$", first, re.MULTILINE)
-    assert len(rows) == 5
-    for steps, loss, page in rows:
-        found = re.search(
-            rf"^ *{steps.replace(',', '')} steps, .*held out (.*?): .The value (.*)", printed, re.M
-        )
-        assert found is not None
-        assert float(loss) == pytest.approx(float(found[1]), abs=0.051)
-        assert found[2].startswith(page), (page, found[2])
 
 
 @lesson.says("(What `torch.inference_mode()` makes cannot be trained on.)")
