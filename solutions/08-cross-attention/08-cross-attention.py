@@ -23,8 +23,8 @@
 # | **You may stop** | before *A decoder layer from these parts* |
 # | **Points** | 7, in two exercises |
 #
-# Today the readers stand at the desk of *another* library. The running sentence is *I read a book yesterday*. Its five
-# words ask the six German words that it translates: ***ich habe gestern ein Buch gelesen***.
+# Today the readers stand at the desk of *another* library. The running sentence is *I read a book yesterday*. It
+# translates ***ich habe gestern ein Buch gelesen***, and its five words ask those six.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -147,12 +147,12 @@ def merge_heads(x: Tensor) -> Tensor:
 # 10) and a room (one of 10). x is a list of four authors, and the answer to each is the room on their card. No room can
 # be learned by heart: every list of questions comes with a new, shuffled catalogue.
 #
-# Two things make it harder. Catalogues have four to six cards, so there is padding. And ten pairs are new in the test: in
-# training author a is *never* in room a, and in the test about half of the cards say so.
+# Two things make it harder. Catalogues have four to six cards, so there is padding. And ten pairs are new in the test:
+# in training, author a is *never* in room a; in the test, about half of the cards put them there.
 #
 # The attention is PyTorch's own for now. `nn.Embedding` is a table with a learned row for each author. `to_scores` turns
-# an answer into ten scores, one for each room. `learn` trains for 150 steps. The loss is cross-entropy (lesson 06): $\log 10$ =
-# 2.30 for a guess by someone who does not know who is asked for.
+# an answer into ten scores, one for each room. `learn` trains for 150 steps. The loss is cross-entropy (lesson 06). A
+# guess that knows nothing of the question costs $\log 10$ = 2.30.
 
 # %% nbgrader={"grade": false, "grade_id": "desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from attnlab.lessons.cross_attention.desk import AUTHORS, ROOMS, Ready, in_words, learn, questions
@@ -409,13 +409,13 @@ for need_weights in (True, False):
         print(f"NaN: {bool(their_out[b].isnan().any())}")
 
 # %% [markdown]
-# Two sentences agree. For the third it matters, in PyTorch 2.13, whether the call asks for weights. With
+# Two sentences agree. The third depends, in PyTorch 2.13, on whether the call asks for weights. With
 # `need_weights=True` the module takes the softmax itself, over scores that are all −∞, fills in no 0, and gives NaN. With
 # `need_weights=False` it hands cross-attention to `F.scaled_dot_product_attention`, which gives 0, and $W_o$'s bias comes out,
 # as it does from ours. (Prediction 2: C.)
 #
-# Where weights are asked for, one empty context in a batch makes the loss NaN, and one step later the four linears, which
-# all sentences share, are NaN as well.
+# If the call asks for weights, one empty context in a batch makes the loss NaN. One step later the four linears, which
+# all sentences share, are NaN too.
 #
 # **At the desk.** The next cell puts the given module in the place of PyTorch's and trains two desks. For the second one
 # every card is marked as padding. What will its loss stay near?
@@ -444,8 +444,8 @@ figures.training.losses(losses, math.log(10), "guessing: log 10")
 # the loss stays around $\log 10$. This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those
 # are 0. What comes out is $W_o$'s bias, the same room for everyone, which is right one time in ten.
 #
-# The first desk *learned* to bring a name in a question and a name on a card together. Leave the embedding, $W_q$
-# and $W_k$ as they began, and train the rest: with two heads a third of the answers are right, even after 600 steps.
+# The first desk *learned* to match the name in a question with the name on a card. Leave the embedding, $W_q$ and $W_k$
+# as they began, and train the rest: with two heads it gets a third of the answers right, even after 600 steps.
 #
 # ## Three attentions, side by side
 #
@@ -511,7 +511,8 @@ for function in (hears_itself, cross_attention):
 # There is no error, and the shape is right. The values come **from the wrong side**: the weights are right, but they mix x. A test that needs no reference finds the mistake: **with a single book on the
 # shelf, every reader takes home that book's value.** That finds 180 of the 215 wrong ways. In the other
 # 35 only queries or keys are wrong, and the test says nothing about these: with one book the weight is 1, whatever the score
-# is. A model with *this* mistake mixes its own words: the context decides how much of each of x's words is mixed in, but none of the context's own values gets through.
+# is. A model with *this* mistake mixes its own words. The context sets their shares, and none of its own values gets
+# through.
 #
 # **A mask.** Someone hands over a mask of another kind. Run the cell and say what the symptom is before you read on.
 
@@ -538,12 +539,12 @@ check(reads_dummies, name="cross_attention")
 # MLP that works on each token alone, with one hidden layer and a ReLU. Two things stand around each part:
 #
 # - A [**residual connection**](../glossary.md#residual-connection): what a part finds is *added* to x.
-# - [**Layer norm**](../glossary.md#layer-norm), `nn.LayerNorm(d)`: the numbers of each token are shifted and scaled to mean 0 and a variance close to 1,
-#   or less if they are tiny, and then multiplied and shifted by learned numbers.
+# - [**Layer norm**](../glossary.md#layer-norm), `nn.LayerNorm(d)`: it shifts and scales the numbers of each token to
+#   mean 0 and a variance close to 1 (less if they are tiny). Then learned numbers multiply and shift them.
 #
 # What for? The next cell sends six tokens through eight self-attentions in a row, from three
-# starts. It prints how widely numbers spread; how far *apart* tokens are (0: all
-# alike); and the gradient. Which columns does the sum change, from which starts?
+# starts. It prints how widely numbers spread, how far *apart* tokens are (0: all alike), and the gradient. Which
+# columns does the sum change, and from which starts?
 
 # %% nbgrader={"grade": false, "grade_id": "see-residual", "locked": true, "schema_version": 3, "solution": false, "task": false}
 norm = nn.LayerNorm(32)
@@ -586,8 +587,8 @@ for start, fill in starts.items():
 # less. (So much for averages: an attention that starts by
 # looking at itself hands the row on without a sum.)
 #
-# With the sum the numbers grow, too. After the sum, a norm (**post-norm**) holds the spread at 1. Before the part
-# (**pre-norm**), it lets the spread grow, but slowly, as each part adds about the same amount.
+# With the sum the numbers grow, too. A norm after the sum (**post-norm**) holds the spread at 1. A norm before the part
+# (**pre-norm**) lets it grow, but slowly: no part reads numbers that have grown.
 #
 # The first Transformer had post-norm (Vaswani et al. 2017, section 3.1). GPT-2 has pre-norm (Radford et al. 2019, section
 # 2.3), and so has yours. GPT-like models have no cross-attention, and no original to read.

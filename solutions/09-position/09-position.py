@@ -99,7 +99,8 @@ quiz("predict")
 # | 3 | (0, 2) | 0 | (1, 0) | 3 | 0 · 1 + 2 · 0 = **0** |
 #
 # Compute the second row on paper. The same distance gives the same score, wherever the two stand. The score is
-# 2 · cos(distance · 30°). At distance 10 it is 1, as at 2. One pair cannot tell these apart, so there will be more.
+# 2 · cos(distance · 30°). At distance 10 it is 1, as at 2. One pair cannot tell these two distances apart, so there
+# will be more pairs.
 
 
 # %% nbgrader={"grade": false, "grade_id": "by-hand", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -272,9 +273,9 @@ for name, function in {
 
 # %% [markdown]
 # So the causal mask breaks the symmetry. After one such layer, a row still knows only a bag: the words up to
-# its own. Two layers (each normalises what it reads and is added to it) can learn to name the word before: they were
-# right in 0.74 to 0.88 of all cases on five seeds, after 500 steps. Without the mask they reach 0.27, the best that is
-# possible then. Language models with a causal mask and no positions are still competitive (Haviv et al. 2022). But an
+# its own. Two layers, with lesson 08's sums and pre-norms, can learn to name the word before: they were right in 0.74
+# to 0.88 of all cases on five seeds, after 500 steps. Without the mask they reach 0.27, and no model can do better
+# then. Language models with a causal mask and no positions are still competitive (Haviv et al. 2022). But an
 # encoder has no mask. There are three places where order can come in: you can **add**
 # something to the tokens, **turn** the queries and keys, or **add** a number to each score.
 
@@ -298,8 +299,8 @@ for name, function in {
 # | 0 | 0 | 1 | 0 | 1 |
 # | 1 | 0.841 | 0.540 | 0.010 | 1.000 |
 #
-# You need two tools. A column (n, 1) times a row (m,) gives all products, (n, m). And there are two
-# ways to make one tensor of two, whose columns alternate:
+# You need two tools. A column (n, 1) times a row (m,) gives all products, (n, m). And there are two ways to join two
+# tensors so that their columns alternate:
 
 # %% nbgrader={"grade": false, "grade_id": "see-interleaving", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("all products:\n", torch.arange(3)[:, None] * torch.tensor([1.0, 0.5]))
@@ -390,9 +391,9 @@ dots = E @ E.mT / (E.shape[1] / 2)
 figures.position.dot_products(dots, 32)
 
 # %% [markdown]
-# With many hands, as here, near positions are alike and far ones less so, but the product falls in waves. It
-# depends on **how far** and not on **which way**: by it, the word before and the word after are the same. And because it falls in waves, one number
-# fits several distances.
+# With many hands, as here, near positions are alike and far ones less so, but the product falls in waves. It depends on
+# **how far** and not on **which way**: the word before and the word after get the same product. And because it falls in
+# waves, one number fits several distances.
 #
 # The matrices can help. To move the clock on by k positions, turn each hand by k times its
 # own speed, *wherever it stands now*. Such a turn is a matrix, the same for every p. So there is a $W_q$ that
@@ -623,22 +624,22 @@ curves = {kind: share_right(trained(kind), 2 * SEEN) for kind in kinds}
 figures.position.beyond(curves, SEEN, 1 / 8)
 
 # %% [markdown]
-# Left of the grey field, all but *none* and ALiBi are right, or nearly. (On texts of 16 words they are right in 1.00 of all
-# cases, so the later words cost the rest.) Without positions the best that a model can do is to name the word that it
-# sees most often, and that is right in 0.22 of all cases. In the grey field (prediction 2: C):
+# Left of the grey field, all but *none* and ALiBi are right, or nearly. (On texts of 16 words they are right in 1.00 of
+# all cases: the later words disturb them.) Without positions the best that a model can do is to name the word that it
+# sees most often beside its own, and that is right in 0.22 of all cases. In the grey field (prediction 2: C):
 #
 # - **learned** falls to guessing from one position to the next: its rows 16 to 31 still hold their random start.
 # - **sinusoidal** falls at once, too, though every place has a stamp. There is a $W_q$ that is right at
 #   every place, but training found one that is right for the 16 stamps it saw.
 # - **rotary** goes on into the grey field as if nothing had happened.
 # - **T5** does not fall there either: in texts of 32 words it is right in 0.95 of all cases, at any place.
-# - **ALiBi** says *near* and not *three back*: it gives near words the most. It gets 0.21 at every length.
+# - **ALiBi** says *near* and not *three back*: near words get the most. It gets 0.21 at every length.
 #
-# Are the new *places* the cause? They are: train with texts of 16 words that begin anywhere from place 0 to 16, and
-# in the grey field learned reaches 0.88 to 1.00, and sinusoidal 0.93 to 1.00 (ten seeds). Trained from place 0, they
-# reached 0.13 to 0.16 and 0.17 to 0.37 on twenty seeds, and rotary 0.99 to 1.00. (You see seed 0.)
+# Are the new *places* the cause? They are. Train with texts of 16 words that begin anywhere from place 0 to 16: in the
+# grey field learned reaches 0.88 to 1.00, and sinusoidal 0.93 to 1.00 (ten seeds). Trained from place 0, learned
+# reached 0.13 to 0.16 on twenty seeds, sinusoidal 0.17 to 0.37, rotary 0.99 to 1.00. (You see seed 0.)
 #
-# Have rotary and T5 no limit here, then?
+# Do rotary and T5 have no limit here, then?
 
 # %% nbgrader={"grade": false, "grade_id": "see-further", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 for times in (1, 2, 4, 8, 16, 32):
@@ -650,8 +651,9 @@ for times in (1, 2, 4, 8, 16, 32):
     )
 
 # %% [markdown]
-# They have one each, and for different reasons. With these speeds, most of rotary's hands are so slow that past 15 steps
-# they point where training never saw them, and nothing keeps those scores low. Most far words get next to nothing, but a few get much: at 512 words
+# Each has one, for a reason of its own. At these speeds most of rotary's hands are slow. Past 15 steps they point where
+# training never saw them, and nothing keeps those scores low. Most far words get next to nothing, but a few get much:
+# at 512 words
 # the heaviest of them takes 0.18 of the weight in an average row, and the third word back keeps 0.04.
 #
 # In T5 all far words share a number that was trained, and it is low. But there are many of them, and together they
@@ -699,7 +701,8 @@ def rotary_in_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> Ten
 check(rotary_in_halves, name="rotary")
 
 # %% [markdown]
-# It pairs **halves instead of neighbours**: column i not with its neighbour but with column i + d/2. Most numbers differ. Yet lengths stay the same, and scores depend on distance alone, as the next cell
+# It pairs **halves instead of neighbours**: column i goes with column i + d/2. Most numbers differ. Yet lengths stay
+# the same, and scores depend on distance alone, as the next cell
 # measures. By itself this is a good rotary, and neither *property* finds a fault. The damage is done
 # where the two meet: weights trained with one and run with the other, or queries turned by one and keys
 # by the other.

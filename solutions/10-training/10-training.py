@@ -205,7 +205,8 @@ for step, rows in steps.items():
 print(answers(four_wide))
 
 # %% [markdown]
-# Of the steps of *not like*, look at *weigh*, whose columns are *not* and *like*: nearly all weight goes to *not*, which says *hate* whatever comes after it.
+# Look at *weigh*, whose columns are *not* and *like*. Nearly all weight goes to *not*, and *not* says *hate* whatever
+# comes after it.
 # Now train on both, from five seeds. Where will the curves end?
 
 # %% nbgrader={"grade": false, "grade_id": "stall", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -222,8 +223,9 @@ figures.training.losses(stalled, 0.3466, "½ log 2")
 # All five end near ½ $\log 2$ = 0.347: two phrases are right, and for two the model tosses a coin. Such a pair pulls one number both ways, and its two losses
 # together are smallest at 0, where each is $\log 2$. Over four phrases that makes ½ $\log 2$. The proof that none gets all four:
 #
-# 1. Let f(word) be a word's number. After one attention layer with one head, each row of *not like* is a·v(not) + (1 − a)·v(like), with a
-#    between 0 and 1; so is their mean. $W_o$ and the classifier are linear, so the number of *not like* lies between f(not) and f(like).
+# 1. Let f(word) be a word's number. After one attention layer with one head, each row of *not like* is a·v(not) + (1 −
+#    a)·v(like), with a between 0 and 1. Their mean is such a mix, too. $W_o$ and the classifier are linear, so the
+#    number of *not like* lies between f(not) and f(like).
 # 2. *Like* alone has weight 1 on itself: its number is f(like), and it has to be positive. f(hate) has to be
 #    negative.
 # 3. *Not like* has to be negative, and lies between f(not) and f(like) > 0. So f(not) < 0.
@@ -320,7 +322,8 @@ print("not like →", *(f"{word} {p:.3f}" for word, p in zip(WORDS, min(tried)[2
 # ## What does *it* mean?
 #
 # Of 1,176 sentences such as the running one, the models train on 300 and are tested on the other 876: each word is known, the combination
-# is new. A bag of words says animal or thing. A **Reader** says so at *it*: two blocks of attention and a hidden layer, with lesson 08's residuals, on words with learned positions. The writer is a Reader, too.
+# is new. A bag of words says animal or thing. A **Reader** answers at *it*: two blocks of attention and a hidden layer,
+# with lesson 08's residuals, on words with learned positions. The writer is a Reader, too.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.lessons.training.models import Bag, Reader
@@ -469,8 +472,8 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. Above is the mean row of *it*, in each block.
-# The lowest picture shows how many answers flip if this one place comes from the partner.
+# Each new sentence gets a partner with an adjective of the other kind. The two upper pictures show the mean row of *it*
+# in each block. The lowest shows how many answers flip if this one place comes from the partner.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -507,8 +510,9 @@ figures.training.rows(panels | {"answers that flip": shares}, words, "weight, or
 
 # %% [markdown]
 # (Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most. In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of
-# its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the second map shows next to nothing at *it*. Yet *it*
-# flips 88 %. A block adds what its attention brings to the row that it had, the residual. On seed 1 all goes through the
+# its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the
+# second map shows next to nothing at *it*. Yet its row flips 88 % of the answers. A block adds what its attention
+# brings to the row that it had, the residual. On seed 1 all goes through the
 # residual: give the partner's row of *it* to attention alone, and nothing flips.
 #
 # A map shows what was read, not what was needed.
@@ -544,8 +548,9 @@ for layers, models in pointing.items():
 
 # %% [markdown]
 # One block stays at chance: the query of *it*
-# and the nouns' keys are made from those words and their places. None knows the adjective, so with *tired* and
-# with *wide* the two nouns divide what they get in the same ratio. Two blocks are right on every seed, and the row flips with the adjective. You may read it: it was trained for that, and tested on new sentences.
+# and the nouns' keys are made from those words and their places. None of them knows the adjective. So the two nouns
+# share in the same ratio, with *tired* and with *wide*. Two blocks are right on every seed, and the row flips with the
+# adjective. You may read it: it was trained for that, and tested on new sentences.
 #
 # ### How the adjective gets there
 #
@@ -736,7 +741,8 @@ check(generate)
 
 
 # %% [markdown]
-# Now `choose` is a draw by your probabilities. After it a second writer trains on 10,000 letters alone. Guess how its two losses will end.
+# Now `choose` is a draw by your probabilities. Then a second writer trains on 10,000 letters alone. Guess how its two
+# losses will end.
 # (`ids.unfold(0, 65, 1)` is all stretches of 65 letters: 64 go in, and each is asked for the one after it.)
 
 
@@ -776,9 +782,12 @@ few = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
 figures.training.losses({**diary.curves, **few.curves}, every=20)
 
 # %% [markdown]
-# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to 1.0. The second is lowest near step 100, and then it *rises*, from 3.0 to 4.0. More than half of the gap is the topic: on unread pieces of its own pages the model still gets better, to 1.8. That is **overfitting**: it learns its pages by heart. The training loss alone does not show it.
+# Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to
+# 1.0. The second is lowest near step 100, and then it *rises*, from 3.0 to 4.0. That is **overfitting**: the model
+# learns its pages by heart. The training loss alone does not show it. (More than half of the gap is the topic: on
+# unread pieces of its own pages the model still gets better, to 1.8.)
 #
-# Greedy, at temperature 0, it loops sooner or later: the last 64 letters decide the next.
+# At temperature 0, which is greedy, it loops sooner or later: the last 64 letters decide the next.
 #
 # ## Break it on purpose
 #
@@ -796,7 +805,7 @@ for name, model in {"no mask": leaky, "writer, 1000 steps": writer}.items():
 #
 # ## Your page
 #
-# By your own functions. Let it go on from a text of yours.
+# Your own functions wrote it. Let them go on from a text of yours.
 
 # %% nbgrader={"grade": false, "grade_id": "your-page", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 START = "The function "  # yours, of letters that the pages have
@@ -886,7 +895,8 @@ quiz("check yourself")
 # - Attention as a pointer: Vinyals et al. 2015, *Pointer Networks*.
 #   [arXiv:1506.03134](https://arxiv.org/abs/1506.03134)
 #
-# **To carry over.** Once a few letters stand there, writing costs more for each letter than training: `generate` reads the whole past again for each new letter.
+# **To carry over.** After a few letters, a letter costs more in writing than in training: `generate` reads the whole
+# past again for each new one.
 # What does each additional letter cost, and which part could be saved?
 
 # %% nbgrader={"grade": false, "grade_id": "summary", "locked": true, "schema_version": 3, "solution": false, "task": false}

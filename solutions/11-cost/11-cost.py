@@ -207,8 +207,8 @@ for n in (500, 10_000, 350_000):
 # gigabyte. The scores are not the result: that is the hope of this lesson.
 #
 # **Now measure** pure Python (lesson 02), NumPy (03), PyTorch (*naive*, 05) and the fused
-# `F.scaled_dot_product_attention` (*sdpa*). The plots show time, and the most bytes that are allocated at one
-# time; slopes are those of the longer half of each line, where that is even.
+# `F.scaled_dot_product_attention` (*sdpa*). The plots show time, and the most bytes that are allocated at once. A slope
+# is that of a line's longer half, where that is even.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-wall", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.bench import measure, plot
@@ -222,8 +222,8 @@ plot(rows, "four ways")
 # %% [markdown]
 # On the left (on a quiet machine), every line climbs by a power of about 2 or more: a faster language moves the
 # line down, and does not make it flatter. On the right, NumPy and naive PyTorch have slope 2. Two lines have
-# slope 1: Python's loops, which hold one row of scores at a time, and the fused call, which is as fast as any. (Lesson 13 says when it falls back to N².)
-# How does it do that?
+# slope 1: Python's loops, which hold one row of scores at a time, and the fused call, which is as fast as any. (Lesson
+# 13 says when it falls back to N².) How does it get by without the scores?
 #
 # ## Softmax in parts
 #
@@ -290,7 +290,7 @@ check(merge_softmax)
 # Compute their tile, note m, s and o, and *forget the tile*. Take the next b keys, and merge. After the last
 # keys, divide o by s.
 #
-# Nothing is approximated, and what is held is one tile and a few numbers a query. This is FlashAttention's idea
+# Nothing is approximated, and you hold one tile and a few numbers a query. This is FlashAttention's idea
 # (Dao et al. 2022, section 3.1). There it saves time, too: the scores stay in the GPU's small fast memory.
 #
 # Step through it. Which tiles are skipped? When does the factor differ from 1?
@@ -308,7 +308,7 @@ figures.live.Tiles(causal=True)
 #
 # difficulty ●●● · 10–15 min · 4 points
 #
-# Without gradients, the check counts the numbers in all tensors that you keep at one time, inputs aside. For
+# The check turns gradients off and counts the numbers in all tensors that you keep at one time, inputs aside. For
 # each leading index they have to stay below 4 (b² + b ($d_k$ + $d_v$) + N $d_v$), where b is block_size. At the
 # check's sizes, b × M numbers are already too many, so cut queries *and* keys, and masks too. block_size need
 # not divide N or M and may be larger. A block_size below 1 is a `ValueError`. Gradients have to flow, so change
@@ -420,9 +420,9 @@ print(f"flops, causal: {half / full:.1%} of all tiles")
 
 # %% [markdown]
 # All at once, in float32 and without a mask, a token costs about 8 bytes for each other token: N² (12 bytes with a causal mask). In tiles it costs no more in a longer
-# text, so twice the tokens take twice the memory. Ours takes 145 to 132 bytes a token, because it collects its rows in a list and
-# then joins them. With rows written into an output that is there from the start it is 94 to 72. That is one half of your first
-# prediction; the time comes under *Cost*.
+# text, so twice the tokens take twice the memory. Ours takes 145 to 132 bytes a token, because it collects its rows in
+# a list and then joins them. Written into an output that is there from the start, they take 94 to 72. That is one half
+# of your first prediction; the time comes under *Cost*.
 #
 # In training, autograd keeps each tile's powers for the way back: N² again. FlashAttention keeps q, k, v, the
 # output and one number a row, L = m + $\log s$ (Dao 2023, section 3.1), and computes each tile's weights once
@@ -579,7 +579,9 @@ for name, third in (("score 2", late), ("score 1", low)):
         print(f"third book has {name}, {function.__name__:13}: {(o / s).item():.2f}")
 
 # %% [markdown]
-# When two tiles differ in their largest score, you have to multiply the sums of one of them. This function **forgets the factor** for s. Where the maxima are equal, the factor is 1 and the mistake does not show. So test with scores that rise and
+# Where two tiles differ in their largest score, the sums of one of them need a factor. This function **forgets the
+# factor** for s. Where the maxima are equal, the factor is 1 and the mistake does not show. So test with scores that
+# rise and
 # fall from tile to tile.
 #
 # ## Cost
@@ -644,9 +646,9 @@ figures.cost.widths(by_width, {name: seconds(way) for name, way in others.items(
 # Tiles of 32 lose: there are 128 · 128 of them, and for each Python makes a dozen calls. From 128 or 256 on **your own tiles
 # beat naive attention**, about three times on our machine, with the same flops. One tile of 4,096 is slow again.
 #
-# Why? Naive attention makes three tables of 64 MiB, and each time the machine has to hand out that memory anew. If it
-# writes into old tables, it is as fast as your best tiles. So the new memory was slow, and not the arithmetic. A tile's memory is small,
-# and serves again for the next tile. With wider heads there is more arithmetic, and less to gain.
+# Why? Naive attention makes three tables of 64 MiB, and the machine has to hand out that memory anew each time. Naive
+# attention into old tables is as fast as your best tiles. So the new memory was slow, and not the arithmetic. A tile's
+# memory is small, and the next tile uses it again. With wider heads there is more arithmetic, and less to gain.
 
 # %% [markdown]
 # ## Check yourself

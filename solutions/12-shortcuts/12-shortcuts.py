@@ -100,7 +100,7 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## A test that can be lost
 #
-# A shortcut looks free where nobody asks for what it leaves out. So you need such texts:
+# A shortcut looks free where nobody asks for what it leaves out. So you need texts that ask for it:
 #
 # - **A mark.** This is the race of lessons 01 and 10: one letter is marked, and the last token asks which.
 #   `mark(4)` and `mark(16)` say how far back it stands, in texts of 17 tokens.
@@ -109,9 +109,9 @@ def attend(q, k, v, mask=None):
 # - **Four questions.** Eight books have four facts each on the spine (title, author, colour, year). The last token
 #   asks four questions at once, one by each kind of fact.
 #
-# There are eight letters, so a guess is right one time in eight. The reader is one attention layer: four heads, each
-# 8 numbers wide, and no positions: 4 or 16 back is the same to it, unless a window tells them apart. Only the last
-# token answers, and it may see all: no mask is needed.
+# There are eight letters, so a guess is right one time in eight. The reader is one attention layer: four heads, each 8
+# numbers wide, and no positions. So 4 back and 16 back are the same to it, unless a window tells them apart. Only the
+# last token answers, and it may see all: no mask is needed.
 
 # %% nbgrader={"grade": false, "grade_id": "reader", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 MARKS = tasks.mark(4), tasks.mark(16)
@@ -171,7 +171,7 @@ run("full", full)
 #
 # Tiles save memory, not work. To save work, leave pairs out. A [**sliding
 # window**](../glossary.md#sliding-window) lets token i see itself and the w − 1 tokens before it: 0 ≤ i − j <
-# w. That is N · w pairs at most. A cache need keep no more than w keys and values.
+# w. That is N · w pairs at most. A cache needs only w keys and values.
 
 # %% [markdown]
 # ### Exercise: `sliding_window_mask`
@@ -241,8 +241,8 @@ for books in (8, 32):
 run("window of 33", windowed(33), BOOKS[2:])
 
 # %% [markdown]
-# With near marks and short shelves you lose nothing. At 16 tokens back it guesses. (Prediction 1: A.) Of 32 books it
-# can see seven. It finds nine in ten of those by now, and all after twice the steps. It guesses the rest, as the
+# With a near mark or two books you lose nothing. At 16 tokens back the window guesses. (Prediction 1: A.) Of 32 books
+# it can see seven. It finds nine in ten of those by now, and all after twice the steps. It guesses the rest, as the
 # count says. Open the window to 33, and the same layer finds them all: it was the reach.
 #
 # A mask alone saves nothing: `attend` computes every score and throws most away. **FlexAttention** takes the
@@ -346,8 +346,8 @@ shown = {name: right[name][2:5] for name in ("full", "linear", "window of 8")}
 figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
 
 # %% [markdown]
-# It finds the mark among 17 tokens as well as softmax does. Its line falls as
-# the shelf grows: about 0.9 of 8 books, about 0.4 of 32. The window's line
+# Linear attention finds the mark among 17 tokens as well as softmax does. Its line falls as the shelf grows: about 0.9
+# of 8 books, about 0.4 of 32. The window's line
 # falls by what it does not see. (Prediction 2: B.) Linear attention is blurred, not blind: with 2,000 steps it finds
 # about 0.8 of 32 books. Softmax needed 600 for all.
 #
@@ -383,8 +383,8 @@ for name, (reader, way) in asked.items():
 # earlier in the text (Arora et al. 2023, abstract). How much a model recalls goes with the size of
 # its state (Arora et al. 2024, abstract).
 #
-# **Performer** (Choromanski et al. 2021, section 2.3) replaces $e^{q \cdot k}$ by products of random features, which are
-# right on average; the softmax is a ratio of them, and is not.
+# **Performer** (Choromanski et al. 2021, section 2.3) replaces $e^{q \cdot k}$ by products of random features. They are
+# right on average; the softmax, a ratio of them, is not.
 
 # %% [markdown]
 # ## Share keys and values: grouped queries
@@ -393,7 +393,7 @@ for name, (reader, way) in asked.items():
 #
 # $$2 \times \text{layers} \times \text{key heads} \times \text{width of a head} \times \text{bytes of a number}$$
 #
-# You can save heads of keys and values, and leave the queries as many as they were. In [**grouped-query
+# You can keep all heads of queries, and save heads of keys and values. In [**grouped-query
 # attention**](../glossary.md#grouped-query-attention) (Ainslie et al. 2023, section 2.2), H heads of queries share G
 # of keys and values, in order: with H = 6 and G = 2, heads 0, 1, 2 read group 0, and heads 3, 4, 5 read group 1. G =
 # H is lesson 07's attention; G = 1 is *multi-query* (Shazeer 2019).
@@ -475,8 +475,8 @@ run("1 group, wide keys", grouped_query_attention, TASKS[5:], groups=1, d_k=32)
 run("1 group, wide values", grouped_query_attention, TASKS[5:], groups=1, d_v=32)
 
 # %% [markdown]
-# With keys of 8 numbers, one group finds *one* thing as well as four. (Prediction 3: B.) It loses where four facts
-# are asked for at once, as one key of 8 numbers has to answer them all. It gets 0.66 there, and two groups get 0.94. (Trained
+# With keys of 8 numbers, one group finds *one* thing as well as four. (Prediction 3: B.) It loses where four facts are
+# asked for at once: one key of 8 numbers has to answer them all. One group gets 0.66 there, and two get 0.94. (Trained
 # three times as long, one group gets to 0.8.) With keys four times as wide it is nearly right again, 0.98; with values as
 # wide it is not, 0.65. Mostly you give up room in *keys*, and see it only in a task that needs the room. In published
 # models of 11
@@ -513,7 +513,7 @@ check(of_a_friend, name="grouped_query_attention")
 #
 # ## Cost
 #
-# What each way keeps after N = 4,096 tokens, for one layer of the reader, how many flops its next token takes, and
+# For one layer of the reader: the numbers that each way keeps after N = 4,096 tokens, the flops of its next token, and
 # what it got right:
 
 # %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]

@@ -115,7 +115,7 @@ def filled(q: Tensor, k: Tensor, v: Tensor, block: int = 16) -> Tensor:
     "All at once, in float32 and without a mask, a token costs about 8 bytes for each other token: N² (12 bytes with a causal mask).",
     "In tiles it costs no more in a longer text, so twice the tokens take twice the memory.",
     "Ours takes 145 to 132 bytes a token, because it collects its rows in a list and then joins them.",
-    "With rows written into an output that is there from the start it is 94 to 72.",
+    "Written into an output that is there from the start, they take 94 to 72.",
 )
 def what_tiles_hold_for_a_token_falls_to_what_their_rows_take() -> None:
     """Bytes at 256 and 512 tokens give a line in 1/N, and that gives those at 1,024."""
@@ -168,7 +168,7 @@ class Recomputed(torch.autograd.Function):
 
 @lesson.says(
     "In tiles, exact attention holds memory that grows as N; backward computes again what it did not keep.",
-    "Nothing is approximated, and what is held is one tile and a few numbers a query.",
+    "Nothing is approximated, and you hold one tile and a few numbers a query.",
     "In training, autograd keeps each tile's powers for the way back: N² again.",
     "More flops, less memory.",
 )
@@ -248,7 +248,7 @@ def a_cache_grows_by_a_key_and_a_value_for_each_token_of_each_head(seed: int) ->
 @lesson.says(
     "From 128 or 256 on **your own tiles beat naive attention**, about three times on our machine, with the same flops.",
     "One tile of 4,096 is slow again.",
-    "If it writes into old tables, it is as fast as your best tiles.",
+    "Naive attention into old tables is as fast as your best tiles.",
     "So the new memory was slow, and not the arithmetic.",
     "With wider heads there is more arithmetic, and less to gain.",
     long=True,

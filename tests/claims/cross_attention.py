@@ -178,8 +178,8 @@ def only_without_weights_is_the_function_called() -> None:
 
 
 @lesson.says(
-    "Where weights are asked for, one empty context in a batch makes the loss NaN, and one step "
-    "later the four linears, which all sentences share, are NaN as well.",
+    "If the call asks for weights, one empty context in a batch makes the loss NaN. One step "
+    "later the four linears, which all sentences share, are NaN too.",
     "NaN comes back through everything that the example went through. One step with such gradients "
     "ruins every number there: in the linears from the attention on, and in its own words' rows of an embedding.",
     "If the example is left out of the mean (`ignore_index`), the loss is a number, and the "
@@ -279,7 +279,8 @@ def unseen(seed: int) -> Any:
     "works for pairs never seen together.",
     "Each author finds the one card with the same name, whatever its place",
     "Both heads do the same, and one head alone learns the task as well.",
-    "in training author a is *never* in room a, and in the test about half of the cards say so.",
+    "in training, author a is *never* in room a; in the test, about half of the cards put them "
+    "there.",
 )
 def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
     """Exchanging the names on two pairs of cards has to exchange the answers; moving cards not."""
@@ -317,8 +318,7 @@ def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
     "Without it, the loss stays around log 10.",
     "This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those are 0.",
     "What comes out is W_o's bias, the same room for everyone, which is right one time in ten.",
-    "The loss is cross-entropy (lesson 06): log 10 = 2.30 for a guess by someone who does not know "
-    "who is asked for.",
+    "A guess that knows nothing of the question costs log 10 = 2.30.",
 )
 def a_desk_without_a_context_guesses(seed: int) -> None:
     """One that is told who was asked for gets to log 9, as one room of ten is never that author's."""
@@ -339,7 +339,9 @@ def a_desk_without_a_context_guesses(seed: int) -> None:
 
 
 @lesson.says(
-    "The first desk *learned* to bring a name in a question and a name on a card together. Leave the embedding, W_q and W_k as they began, and train the rest: with two heads a third of the answers are right, even after 600 steps.",
+    "The first desk *learned* to match the name in a question with the name on a card. Leave the "
+    "embedding, W_q and W_k as they began, and train the rest: with two heads it gets a third of "
+    "the answers right, even after 600 steps.",
     long=True,
 )
 def names_that_do_not_learn_to_meet_are_not_found(seed: int) -> None:
@@ -405,7 +407,8 @@ def random_layer(seed: int) -> Any:
     "A decoder layer is the last two, a feed-forward network, residuals and norms.",
     "The lost original adds W_o's bias and no NaN, as in PyTorch's layer, which calls its attentions "
     "with `need_weights=False`.",
-    "Before the part (**pre-norm**), it lets the spread grow, but slowly, as each part adds about the same amount.",
+    "A norm before the part (**pre-norm**) lets it grow, but slowly: no part reads numbers that "
+    "have grown.",
     "The last word changes its own row alone.",
 )
 def the_parts_make_pytorchs_layer_and_none_is_idle(seed: int) -> None:
@@ -499,9 +502,9 @@ def through(parts: nn.ModuleList, first: Tensor, step: Step) -> tuple[float, flo
     "**With the sum, tokens stay apart over these eight layers.** Over 24 from Xavier's start only pre-norm keeps them apart.",
     "Without residuals, eight self-attentions made all tokens alike, from three starts.",
     "With the sum the numbers grow, too.",
-    "After the sum, a norm (**post-norm**) holds the spread at 1.",
-    "the numbers of each token are shifted and scaled to mean 0 and a variance close to 1, or less "
-    "if they are tiny, and then multiplied and shifted by learned numbers.",
+    "A norm after the sum (**post-norm**) holds the spread at 1.",
+    "it shifts and scales the numbers of each token to mean 0 and a variance close to 1 (less if "
+    "they are tiny). Then learned numbers multiply and shift them.",
 )
 def sums_keep_tokens_apart_from_any_start_and_norms_hold_the_size(seed: int) -> None:
     """With one head and with eight, and with another layer after each attention, too."""
@@ -570,7 +573,8 @@ def eight_layers_learn_to_hand_on_a_word_with_sums_alone(seed: int) -> None:
 
 @lesson.says(
     "**with a single book on the shelf, every reader takes home that book's value.**",
-    "A model with *this* mistake mixes its own words: the context decides how much of each of x's words is mixed in, but none of the context's own values gets through.",
+    "A model with *this* mistake mixes its own words. The context sets their shares, and none of "
+    "its own values gets through.",
     "That finds 180 of the 215 wrong ways.",
     "In the other 35 only queries or keys are wrong, and the test says nothing about these: with one "
     "book the weight is 1, whatever the score is.",

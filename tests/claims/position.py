@@ -119,9 +119,9 @@ def names_the_word_before(causal: bool, seed: int) -> float:
 
 
 @lesson.says(
-    "Two layers (each normalises what it reads and is added to it) can learn to name the word "
-    "before: they were right in 0.74 to 0.88 of all cases on five seeds, after 500 steps. Without "
-    "the mask they reach 0.27, the best that is possible then.",
+    "Two layers, with lesson 08's sums and pre-norms, can learn to name the word before: they "
+    "were right in 0.74 to 0.88 of all cases on five seeds, after 500 steps. Without the mask "
+    "they reach 0.27, and no model can do better then.",
     "A causal mask breaks that, and two causal layers can learn order from it.",
     long=True,
 )
@@ -133,9 +133,10 @@ def two_causal_layers_learn_order_and_two_without_a_mask_do_not(seed: int) -> No
 @lesson.says(
     "Sinusoidal encodings are a clock with d/2 hands.",
     "The dot product of two of them depends on distance alone, and is blind to direction.",
-    "With many hands, as here, near positions are alike and far ones less so, but the product falls in waves. It depends on "
-    "**how far** and not on **which way**: by it, the word before and the word after are the same. "
-    "And because it falls in waves, one number fits several distances.",
+    "With many hands, as here, near positions are alike and far ones less so, but the product "
+    "falls in waves. It depends on **how far** and not on **which way**: the word before and the "
+    "word after get the same product. And because it falls in waves, one number fits several "
+    "distances.",
 )
 def the_dot_product_of_two_stamps_is_one_of_distance_without_its_sign() -> None:
     for d in (2, 6, 32):
@@ -238,9 +239,8 @@ class FromAnywhere(nn.Module):
 
 
 @lesson.says(
-    "Are the new *places* the cause? They are: train with texts of 16 words that begin anywhere from "
-    "place 0 to 16, and in the grey field learned reaches 0.88 to 1.00, and sinusoidal 0.93 to 1.00 "
-    "(ten seeds).",
+    "Train with texts of 16 words that begin anywhere from place 0 to 16: in the grey field "
+    "learned reaches 0.88 to 1.00, and sinusoidal 0.93 to 1.00 (ten seeds).",
     long=True,
 )
 def texts_as_short_at_all_places_mend_both(seed: int) -> None:
@@ -253,8 +253,8 @@ def texts_as_short_at_all_places_mend_both(seed: int) -> None:
 
 
 @lesson.says(
-    "Without positions the best that a model can do is to name the word that it sees most often, "
-    "and that is right in 0.22 of all cases.",
+    "Without positions the best that a model can do is to name the word that it sees most often "
+    "beside its own, and that is right in 0.22 of all cases.",
     long=True,
 )
 def a_model_without_positions_is_as_good_as_counting(seed: int) -> None:
@@ -282,7 +282,7 @@ def rotary_and_a_bias_are_right_past_the_training_length(seed: int) -> None:
 
 
 @lesson.says(
-    "They have one each, and for different reasons.",
+    "Each has one, for a reason of its own.",
     "In T5 all far words share a number that was trained, and it is low. But there are many of them, and together they outweigh one. If so, louder scores mend T5, and not rotary.",
     "T5 is right again in 1.00 of all cases, and rotary is not.",
     long=True,
@@ -331,7 +331,8 @@ class EightSlopes(nn.Module):
 
 
 @lesson.says(
-    "**ALiBi** says *near* and not *three back*: it gives near words the most. It gets 0.21 at every length.",
+    "**ALiBi** says *near* and not *three back*: near words get the most. It gets 0.21 at every "
+    "length.",
     long=True,
 )
 def a_slope_prefers_the_near_at_any_length(seed: int) -> None:
@@ -401,7 +402,8 @@ def turns_no_further(model: Any, words: Tensor, which: Tensor, louder: float) ->
 
 
 @lesson.says(
-    "With these speeds, most of rotary's hands are so slow that past 15 steps they point where training never saw them, and nothing keeps those scores low.",
+    "At these speeds most of rotary's hands are slow. Past 15 steps they point where training "
+    "never saw them, and nothing keeps those scores low.",
     long=True,
 )
 def angles_that_are_new_spoil_far_words(seed: int) -> None:

@@ -92,8 +92,8 @@ def what_the_film_shows_is_what_such_readers_find(seed: int) -> None:
 
 @lesson.says(
     "One layer with a window finds what is in its reach, and guesses the rest.",
-    "With near marks and short shelves you lose nothing.",
-    "At 16 tokens back it guesses.",
+    "With a near mark or two books you lose nothing.",
+    "At 16 tokens back the window guesses.",
     "Of 32 books it can see seven. It finds nine in ten of those by now, and all after twice the steps.",
     "It guesses the rest, as the count says.",
     "Open the window to 33, and the same layer finds them all: it was the reach.",
@@ -125,7 +125,7 @@ def a_window_finds_what_it_sees_and_guesses_the_rest(seed: int) -> None:
     "A mask alone saves nothing: `attend` computes every score and throws most away.",
     "A mask alone saves nothing: work is saved by a kernel that skips what the mask leaves out.",
     "That is N · w pairs at most.",
-    "A cache need keep no more than w keys and values.",
+    "A cache needs only w keys and values.",
 )
 def a_mask_saves_no_flops_and_leaves_at_most_n_times_w_pairs(seed: int) -> None:
     q, k, v = qkv(seed)
@@ -193,7 +193,7 @@ def _open_linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 @lesson.says(
-    "It finds the mark among 17 tokens as well as softmax does.",
+    "Linear attention finds the mark among 17 tokens as well as softmax does.",
     "Its line falls as the shelf grows: about 0.9 of 8 books, about 0.4 of 32.",
     long=True,
 )
@@ -298,7 +298,8 @@ def three_times_the_steps_bring_linear_attention_to_four_in_five(seed: int) -> N
 
 
 @lesson.says(
-    "replaces $e^{q \\cdot k}$ by products of random features, which are right on average; the softmax is a ratio of them, and is not.",
+    r"replaces $e^{q \cdot k}$ by products of random features. They are right on average; the "
+    r"softmax, a ratio of them, is not.",
     long=True,
 )
 def random_features_are_right_on_average_and_their_softmax_is_not(seed: int) -> None:
@@ -330,11 +331,12 @@ def random_features_are_right_on_average_and_their_softmax_is_not(seed: int) -> 
 @lesson.says(
     "Grouped queries make the cache H/G times smaller, and lose where one narrow key has to answer many questions.",
     "With keys of 8 numbers, one group finds *one* thing as well as four.",
-    "It loses where four facts are asked for at once, as one key of 8 numbers has to answer them all. It gets 0.66 there, and two groups get 0.94.",
+    "It loses where four facts are asked for at once: one key of 8 numbers has to answer them "
+    "all. One group gets 0.66 there, and two get 0.94.",
     "With keys four times as wide it is nearly right again, 0.98; with values as wide it is not, 0.65.",
     "Mostly you give up room in *keys*, and see it only in a task that needs the room.",
-    "Yes, in the test above: 0.98 for 0.66.",
-    "Not this one: 0.65 for 0.66.",
+    "Yes, in the test above: 0.98 instead of 0.66.",
+    "Not this one: 0.65, and 0.66 before.",
     long=True,
 )
 def one_group_loses_with_four_questions_and_not_with_one(seed: int) -> None:

@@ -32,7 +32,7 @@ def opening() -> Film:
         frames.append(Frame([*asking, *_words(n + 1)], f"“{asks}” asks all six."))
         frames.append(Frame([*answered, *_words(n + 1, shares[n])], _told(asks, shares[n])))
     every = [part for n in range(len(ASKS)) for part in _lines(n, shares[n], BLUE, 0.75)]
-    end = "Five words asked, and six could answer: the lines cross, as German has another order."
+    end = "Five words asked, six could answer. The lines cross: German has another order."
     frames.append(Frame([*every, *_words(len(ASKS), focused=False)], end))
     return Film("Two sentences face to face", frames, HIGH)
 
