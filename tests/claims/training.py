@@ -367,7 +367,8 @@ def two_ways(model: Any) -> list[float]:
     "(Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most.",
     "In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of its weight.",
     "Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row.",
-    "On seed 1 the second map shows next to nothing at *it*. Yet *it* flips 88 %.",
+    "On seed 1 the second map shows next to nothing at *it*. Yet its row flips 88 % of the "
+    "answers.",
     "On seed 1 all goes through the residual: give the partner's row of *it* to attention alone, and nothing flips.",
     "A map shows what was read, not what was needed.",
     long=True,
@@ -398,7 +399,8 @@ def where_the_first_map_is_the_same_another_row_carries_the_answer() -> None:
 
 
 @lesson.says(
-    "None knows the adjective, so with *tired* and with *wide* the two nouns divide what they get in the same ratio.",
+    "None of them knows the adjective. So the two nouns share in the same ratio, with *tired* and "
+    "with *wide*.",
     long=True,
 )
 def in_one_block_the_nouns_share_alike_whatever_the_adjective(seed: int) -> None:
@@ -562,7 +564,8 @@ def few_letters_are_learned_by_heart_and_many_are_not(seed: int) -> None:
 
 
 @lesson.says(
-    "Greedy, at temperature 0, it loops sooner or later: the last 64 letters decide the next.",
+    "At temperature 0, which is greedy, it loops sooner or later: the last 64 letters decide the "
+    "next.",
     long=True,
 )
 def heat_makes_writing_less_like_the_text(seed: int) -> None:
@@ -715,8 +718,8 @@ class Everyone(race.Attention):
 
 
 @lesson.says(
-    "Once a few letters stand there, writing costs more for each letter than training: `generate` "
-    "reads the whole past again for each new letter.",
+    "After a few letters, a letter costs more in writing than in training: `generate` reads the "
+    "whole past again for each new one.",
 )
 def writing_takes_more_operations_for_a_letter_than_training() -> None:
     """PyTorch counts those of matrix products."""
