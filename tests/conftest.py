@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from attnlab import begun
 from attnlab.lessons import slugs
 from attnlab.work import progress
 

@@ -12,8 +12,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from attnlab import cells, lessons
-from attnlab import lesson as begun
+from attnlab import begun, cells, lessons
 from attnlab.home.standing import NO_ATTEMPT
 from attnlab.ipynb.read import Unreadable
 from attnlab.said import speaks
@@ -60,7 +59,7 @@ def solution(exercise: object, lesson: str = "") -> Solution | str:
         What Jupyter shows; a sentence where there is nothing to show.
     """
     name = exercise if isinstance(exercise, str) else cells.name_of(exercise)
-    slug = lesson or begun.current()
+    slug = lesson or begun.slug
     if slug not in lessons.slugs():
         return lessons.absent(slug) if slug else 'Begin a lesson first: begin("01-soft-lookup")'
     if name not in lessons.exercises_of(slug):
