@@ -274,7 +274,7 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
     said = film.state["frames"]
     assert [said[-2]["told"], said[-1]["told"]] == [
         "“fox” listens to each word alike (0.09), and the model writes “fox”.",
-        "With PyTorch's it would have gone on “owl wolf”.",
+        "With PyTorch's it would have written “owl wolf”.",
     ]
     right = model_film.BACKENDS[model_film.OWN]
     text = "fox king owl wolf ; fox king"

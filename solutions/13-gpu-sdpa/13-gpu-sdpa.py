@@ -135,9 +135,10 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## See it
 #
-# The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand. To the right are operations for each
-# byte, and upwards is the speed that a device can reach at best. On the left memory's [**bandwidth**](../glossary.md#bandwidth) decides, and the line rises. On the
-# right arithmetic decides, and it is flat. At the bend both take equally long. The numbers for the two GPUs come from
+# The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand. The axis to the right is
+# operations for each byte; the axis upwards is the best speed that a device can reach. On the left, memory's
+# [**bandwidth**](../glossary.md#bandwidth) decides, and the line rises. On the right, arithmetic decides, and the line
+# is flat. At the bend both take equally long. The numbers for the two GPUs come from
 # their maker.
 #
 # You see three pieces of work in a layer: *a*, attention when a **batch** of readers decodes, each with a cache of their
@@ -159,11 +160,11 @@ def works(batch, keys=1024, d=4096):
 figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 
 # %% [markdown]
-# At 512, prefill, both GPUs are on the flat part. A prefill of 128 tokens is at 64 and
-# waits for memory. At 1, decoding for one reader, both GPUs wait for memory. At
-# best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %. (Prediction: B.)
+# The prefill has 512 operations for each byte: both GPUs are on the flat part. One of 128 tokens has 64, and waits for
+# memory. Decoding for one reader has 1: both GPUs wait for memory, and reach 1/153 and 1/295 of their peaks at best,
+# 0.7 % and 0.3 %. (Prediction: B.)
 #
-# With the batch only *b* moves: all readers share its weights, which are fetched once, and from a batch of 256
+# With the batch only *b* moves: all readers share its weights, which are fetched once. From a batch of 256 on,
 # computing limits it on the A100. *a* does not move, because each reader brings their own keys.
 #
 # ## One call
@@ -255,10 +256,11 @@ with torch.no_grad():
 #
 # **Which one is chosen?** PyTorch goes through a list and takes the first backend that accepts the device, the shapes, the
 # dtype and the mask. The list is flash, efficient, math. On an H100 or a B200 with a cuDNN newer than 9.15, cuDNN
-# comes first; elsewhere it comes after math, which takes all floats, so it never runs unless you ask for it. The list changes with
+# comes first; elsewhere cuDNN comes after math. Math takes all floats, so cuDNN never runs there unless you ask for it.
+# The list changes with
 # PyTorch's versions (this is 2.13's), so do not learn it by heart: ask `which_ran`.
 #
-# `with sdpa_kernel(backend):` allows only that backend, and gives back what was allowed before when its block ends. If the
+# `with sdpa_kernel(backend):` allows only that backend. When its block ends, all is allowed that was before. If the
 # backend does not take the inputs, the call raises `RuntimeError`, and the *reasons* come as **warnings**, several lines
 # each, with paths of PyTorch's source in them. `why_not` makes them readable: `warnings.catch_warnings(record=True)`
 # collects warnings in a list, so that they do not go to the page.
@@ -546,8 +548,8 @@ check(benchmark)
 
 # %% [markdown]
 # PyTorch's own `torch.utils.benchmark.Timer` does all of this and picks the number of calls.
-# `iqr` is the width of the middle half. Now it checks your function. (On a GPU it waits once, after
-# many calls. What Python does between them then hides behind the work, and yours is longer by it.)
+# `iqr` is the width of the middle half. Now it checks your function. (On a GPU it waits once, after many calls. What
+# Python does between them then hides behind the work, and your time is longer by that.)
 
 # %% nbgrader={"grade": false, "grade_id": "use-benchmark", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from torch.utils.benchmark import Timer
@@ -603,8 +605,9 @@ torch.set_num_threads(threads)
 
 # %% [markdown]
 # At 2,048 tokens in float32, one missing axis costs 64 times the memory. For twice the tokens, math holds four times the memory and flash twice: the output and one number for each query.
-# (On a GPU, 64 heads are measured. One alone would leave it idle, so flash shares out its keys among the
-# processors, and holds an output of each share. `held_by` does not see what an operator makes and frees inside itself: a few tiles for each thread, about half a MiB,
+# (On a GPU, 64 heads are measured. One alone would leave it idle: flash would share its keys out among the processors,
+# and hold an output of each share. `held_by` does not see what an operator makes and frees inside itself: a few tiles
+# for each thread, about half a MiB,
 # as many at 1,024 tokens as at 4,096.)
 #
 # ## Cost
@@ -669,7 +672,8 @@ for measured in figures.gpu_sdpa.recorded():
 figures.gpu_sdpa.speeds()
 
 # %% [markdown]
-# `sdpa` is PyTorch's call, free to choose: it takes cuDNN here, and from 4,096 tokens on comes to 537 to 641 TFLOP/s. FlashAttention-2 alone is still at 314 to 354. `naive` writes down all scores and
+# `sdpa` is PyTorch's call, free to choose: it takes cuDNN here, and from 4,096 tokens on comes to 537 to 641 TFLOP/s.
+# FlashAttention-2 alone reaches 314 to 354. `naive` writes down all scores and
 # stays below 115. At 1,024 tokens 16 heads leave much of the GPU idle.
 #
 # These are two H100s of one kind, a day apart, with the same versions and command. On the later day most take 1 to 19 %
@@ -785,7 +789,8 @@ check(rewritten, name="run_backend")
 
 # %% [markdown]
 # **Switches that stay.** The function allows one backend by its switch, and forgets the others. The symptom stands far
-# from its cause: the same numbers except for rounding, all scores at once, in a call that never touched a switch. (The
+# from its cause: a call that never touched a switch makes all scores at once. Its numbers are the same except for
+# rounding. (The
 # cell turned all of them on again.)
 
 # %% [markdown]
@@ -828,8 +833,8 @@ print("Triton is here." if has_triton else "Triton is not installed here: read o
 #
 # difficulty ●●○ · 3–5 min · no points
 #
-# One line is missing, the one that makes `shrink`, (QUERIES,): the factor that corrects `total` and `out`, which were
-# summed with the old maximum. For now a 1 stands there, as if the maximum never changed. Write your line into the cell, run
+# One line is missing. It makes `shrink`, (QUERIES,), the factor that corrects `total` and `out`: they were summed with
+# the old maximum. For now it is 1, as if the maximum never changed. Write your line into the cell, run
 # it, and then the cells below it.
 #
 # <details><summary>Hint: the idea</summary>
@@ -958,7 +963,7 @@ if not all(right):
     print("Not written yet: the line that makes `shrink`.")
 
 # %% [markdown]
-# Then time it beside every backend, which takes a GPU. The command above
+# Then time it beside every backend. This takes a GPU. The command above
 # (`attnlab.bench`) times the same kernel as `triton`, with the fastest of five sizes of tiles. On the two H100s, with d = 128, it
 # came to 316 to 471 TFLOP/s from 4,096 tokens on: as much as FlashAttention-2 there or more, and 58 to 85 % of cuDNN.
 

@@ -95,7 +95,8 @@ for prompt in PROMPTS:
     print(f"{prompt} … {written(theirs, prompt)}")
 
 # %% [markdown]
-# *The king … waits*, *the dogs … fall*: other nouns stand between, some of the other number. The open round bracket closes, and the
+# *The king … waits*, *the dogs … fall*: other nouns stand between, and some would ask for the verb's other form. The
+# open round bracket closes, and the
 # river bank is steep.
 
 # %% [markdown]
@@ -164,8 +165,10 @@ with torch.no_grad():
 # | `scaling` | a number, or None | what scores are multiplied by; None means 1/√d |
 # | the rest | dropout, the cache, positions … | nothing that GPT-2 or a Llama needs |
 #
-# The library skips the mask when it can. For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None (with the usual cache and no sliding window), and `module.is_causal` says what is meant. In the batch, where
-# padding has to be hidden, it makes one, (B, 1, N, M) bool, and this one holds *everything*, the future too. So **if a mask comes, obey it alone; ask the module only when it is None**.
+# The library skips the mask when it can. You get None for a sentence alone (N = M), and for one new word after a cache
+# (N = 1), with the usual cache and no sliding window. Then `module.is_causal` says what is meant. In the batch padding
+# has to be hidden, so the library makes a mask, (B, 1, N, M) bool. It holds *everything*, the future too. So **if a
+# mask comes, obey it alone; ask the module only when it is None**.
 #
 # ## By hand: the last N of M
 #
@@ -180,7 +183,8 @@ with torch.no_grad():
 # This is aligned **bottom-right**: the corner of the triangle is at the last query and the last key. In lesson 06, where N = M, you could not see the difference. PyTorch's
 # `is_causal=True` aligns top-left: query 0 sees key 0 alone. With a cache that is wrong.
 #
-# Your rule should also hold for M < N, which the library does not send and the check does: a query before all keys gets 0.
+# Your rule should also hold for M < N: a query before all keys gets 0. The library does not send such sizes, but the
+# check does.
 #
 # [**Grouped heads**](../glossary.md#grouped-query-attention) (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
 
@@ -347,7 +351,9 @@ with torch.no_grad():
 
 # %% [markdown]
 # No error, no warning. Alone, each sentence is right in this model: your function would have got None anyway, and then it asks the module. In the batch the short sentence reads its own padding, seven times `<s>`, and
-# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function, padding or not (`transformers` 5.23, `masking_utils.py`). A test with one sentence does not show this, and one reading of a batch with padding on the right does not either. **Test a backend on a batch that is filled up on the left.**
+# wants to go on with other words. (Prediction 1: B.) The library makes a mask only for names that have a mask function,
+# padding or not (`transformers` 5.23, `masking_utils.py`). A test with one sentence does not show this, nor does one
+# reading of a batch with padding on the right. **Test a backend on a batch that is filled up on the left.**
 #
 # The padding's own rows may see nothing, and nobody reads what comes out there. Give 0 all the same: NaN there is a *value* of the next layer, and 0 · NaN is NaN.
 #
@@ -416,7 +422,8 @@ looks
 
 # %% [markdown]
 # The second layer reads a run of words that comes again. The marked row is the second *owl*; after the first came *wolf*. In all four heads
-# the largest share of that row lies on *wolf*. A head that looks at the word *after* an earlier one like this is called an **induction head** (lesson 07; Olsson et al. 2022).
+# the largest share of that row lies on *wolf*. A head that looks at what came *after* the same word before is called an
+# **induction head** (lesson 07; Olsson et al. 2022).
 #
 # ### A number for a head
 #
@@ -536,7 +543,8 @@ check(without_heads)
 # ## What each head is for
 #
 # `pruned` is a third backend: your attention, then your `without_heads`. There are two ways to take a head away. **By 0** is the plain one. But a model may count on a head's
-# usual output as if it were a constant, and 0 takes that away too. So do it also **by its mean**: in the place of the head stands what it gives on average, the same for every word.
+# usual output as if it were a constant, and 0 takes that away too. So do it also **by its mean**: the head then gives
+# its average, the same for every word.
 #
 # Each line of the table is one head removed, by 0 and by its mean. There are lesson 07's five tasks, 200 questions each. Guessing gives 0.5, 0.33, 0.5, 0.5 and nearly 0. Before you run the table, write down which head you expect to cost the most on *repeats*.
 
@@ -609,9 +617,11 @@ for each in measure.heads_of(small.load()):
 # Where a number falls, the task depends on that head. Check these four claims against the table.
 #
 # - **The subject across a clause.** Without head 3 of layer 2 agreement drops from 1.00 to about 0.6. By its mean it drops as far.
-# - **The bracket** is two heads' work. By 0 or by its mean that same head costs about a third, and head 2 of layer 1 a fifth to a third.
+# - **The bracket** is two heads' work. Removed by 0 or by its mean, that same head costs about a third, and head 2 of
+#   layer 1 a fifth to a third.
 # - ***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses. *It* depends on no single head.
-# - **Runs that come again.** Four heads look at the right word. Head 4 takes most of the answers with it, from three words on. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter.
+# - **Runs that come again.** Four heads look at the right word. Head 4 takes most of the answers with it, even in runs
+#   of three words. (Prediction 2: B.) Head 2, which looks nearly as hard, costs less than a quarter.
 #
 # These questions mix short runs and long ones. Take them apart, with each head of layer 2 removed in turn. The share is of all words of the second copy but its first:
 
@@ -638,7 +648,8 @@ figures.training.rows({"right answers in runs of 16, by word": by_place}, places
 
 # %% [markdown]
 # Follow the first row. The model is mostly right up to word 8, and from word 9 on it says a full stop. Take head 2 away, and it reads on. The share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.)
-# No other head does that. On runs of 4 head 2 *helps*, and on runs of 8 nothing changes without it. All the while it looks at the right word. Without head 4 most answers are lost at each of these lengths.
+# No other head comes near that. On runs of 4 head 2 *helps*, and on runs of 8 nothing changes without it. All the while
+# it looks at the right word. Without head 4 most answers are lost at each of these lengths.
 #
 # So a look is not a cause, and what a head does depends on where you ask.
 #
@@ -654,7 +665,8 @@ for name, heads in (("all heads", []), (f"without {measure.named(subject)}", [su
 remove()
 
 # %% [markdown]
-# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Without another head of that layer instead, all three end rightly.
+# With one head of eight gone, *the dogs … sleeps*, and a round bracket closes as a curly one. Take any other head of
+# that layer away instead, and all three end rightly.
 
 # %% [markdown]
 # ## Check yourself

@@ -98,7 +98,8 @@ def three_axes_hold_a_table_and_four_do_not(seed: int) -> None:
 
 @lesson.says(
     "The list is flash, efficient, math.",
-    "elsewhere it comes after math, which takes all floats, so it never runs unless you ask for it.",
+    "elsewhere cuDNN comes after math. Math takes all floats, so cuDNN never runs there unless "
+    "you ask for it.",
     "The list changes with PyTorch's versions (this is 2.13's), so do not learn it by heart: ask `which_ran`.",
 )
 def the_list_of_this_version_is_as_told() -> None:
@@ -451,8 +452,9 @@ def operations_for_each_byte_are_as_counted() -> None:
 
 
 @lesson.says(
-    "With the batch only *b* moves: all readers share its weights, which are fetched once, and from "
-    "a batch of 256 computing limits it on the A100. *a* does not move, because each reader brings their own keys.",
+    "With the batch only *b* moves: all readers share its weights, which are fetched once. From a "
+    "batch of 256 on, computing limits it on the A100. *a* does not move, because each reader "
+    "brings their own keys.",
 )
 def a_batch_moves_what_its_readers_share() -> None:
     d = 4096
@@ -473,8 +475,9 @@ def a_batch_moves_what_its_readers_share() -> None:
 
 @lesson.says(
     "Computing limits a long prefill, moving limits decode: the roofline says so before you measure.",
-    "At best they reach 1/153 and 1/295 of their peaks there, 0.7 % and 0.3 %.",
-    "A prefill of 128 tokens is at 64 and waits for memory.",
+    "Decoding for one reader has 1: both GPUs wait for memory, and reach 1/153 and 1/295 of their "
+    "peaks at best, 0.7 % and 0.3 %.",
+    "One of 128 tokens has 64, and waits for memory.",
     "So, to decode faster, *move fewer bytes*.",
 )
 def fewer_bytes_speed_up_decoding_and_fewer_operations_do_not() -> None:
@@ -596,7 +599,9 @@ LONG = (4096, 8192, 16384)
 
 
 @lesson.says(
-    "`sdpa` is PyTorch's call, free to choose: it takes cuDNN here, and from 4,096 tokens on comes to 537 to 641 TFLOP/s. FlashAttention-2 alone is still at 314 to 354. `naive` writes down all scores and stays below 115.",
+    "`sdpa` is PyTorch's call, free to choose: it takes cuDNN here, and from 4,096 tokens on "
+    "comes to 537 to 641 TFLOP/s. FlashAttention-2 alone reaches 314 to 354. `naive` writes down "
+    "all scores and stays below 115.",
     "On the two H100s, with d = 128, it came to 316 to 471 TFLOP/s from 4,096 tokens on: as much as "
     "FlashAttention-2 there or more, and 58 to 85 % of cuDNN.",
 )
@@ -770,8 +775,8 @@ def spans_of_one(run: Callable[[], object]) -> float:
 @lesson.says(
     "For twice the tokens, math holds four times the memory and flash twice: the output and one "
     "number for each query.",
-    "(On a GPU, 64 heads are measured. One alone would leave it idle, so flash shares out "
-    "its keys among the processors, and holds an output of each share.",
+    "(On a GPU, 64 heads are measured. One alone would leave it idle: flash would share its keys "
+    "out among the processors, and hold an output of each share.",
     gpu=True,
 )
 def flash_holds_shares_where_heads_are_few() -> None:

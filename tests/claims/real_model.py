@@ -97,7 +97,8 @@ def every_layer_calls_it(seed: int) -> None:
 
 @lesson.says(
     "Register a mask function of the same name too: without it the library makes no mask, one sentence alone stays right in this model, and padding on the left is read in a batch.",
-    "A test with one sentence does not show this, and one reading of a batch with padding on the right does not either.",
+    "A test with one sentence does not show this, nor does one reading of a batch with padding on "
+    "the right.",
     "One sentence alone is right; in the batch the shorter one is wrong, without a word",
     "The library makes a mask only for names that have a mask function, padding or not",
     "Without a mask function you get None for every N and M.",
@@ -130,7 +131,8 @@ def without_a_mask_function_padding_is_read(seed: int) -> None:
     "Where more keys come than queries, the queries are the last tokens: a causal mask is aligned bottom-right.",
     "PyTorch's `is_causal=True` aligns top-left: query 0 sees key 0 alone.",
     "With a cache that is wrong.",
-    "For a sentence alone (N = M), and for one new word after a cache (N = 1), you get None (with the usual cache and no sliding window)",
+    "You get None for a sentence alone (N = M), and for one new word after a cache (N = 1), with "
+    "the usual cache and no sliding window.",
 )
 def the_last_queries_see_what_they_would_have_seen(seed: int) -> None:
     lab = here()
@@ -221,7 +223,7 @@ def the_subject_hangs_on_one_head(seed: int) -> None:
 
 
 @lesson.says(
-    "Without another head of that layer instead, all three end rightly.",
+    "Take any other head of that layer away instead, and all three end rightly.",
 )
 def a_bracket_stands_for_a_verb() -> None:
     lab = here()
@@ -242,7 +244,8 @@ def a_bracket_stands_for_a_verb() -> None:
 
 
 @lesson.says(
-    "By 0 or by its mean that same head costs about a third, and head 2 of layer 1 a fifth to a third.",
+    "Removed by 0 or by its mean, that same head costs about a third, and head 2 of layer 1 a "
+    "fifth to a third.",
     "***Bank*** depends on head 1 of layer 1: replace it by 0, and the model guesses.",
     "*It* depends on no single head.",
     long=True,
@@ -275,7 +278,7 @@ def the_bracket_is_two_heads_work(seed: int) -> None:
 
 @lesson.says(
     "Weights show where a head looks; what it is for shows in its removal: of two heads that look nearly alike one carries most answers, and on long runs the model is better without the other.",
-    "Head 4 takes most of the answers with it, from three words on.",
+    "Head 4 takes most of the answers with it, even in runs of three words.",
     "Head 2, which looks nearly as hard, costs less than a quarter.",
 )
 def a_look_is_not_a_cause(seed: int) -> None:
@@ -300,7 +303,7 @@ def runs(seed: int, length: int, before: str = "", between: str = "") -> Tensor:
 @lesson.says(
     "On runs of 4 head 2 *helps*, and on runs of 8 nothing changes without it.",
     "The share of right answers rises from about 0.5 to about 0.9.",
-    "No other head does that.",
+    "No other head comes near that.",
     "All the while it looks at the right word.",
     "Without head 4 most answers are lost at each of these lengths.",
     "with 61, 89, 57 and 96 % of their weight",

@@ -50,7 +50,7 @@ def _told(
     now: float, ends: list[tuple[float, str]], n: int, alone: float, rows: dict[str, Any]
 ) -> str:
     if not now:
-        return f"{n:,} tokens, four kernels, the same operations. Behind each is what it holds."
+        return f"{n:,} tokens, four kernels, the same operations. The blue dots are what they hold."
     done = [kernel for seconds, kernel in ends if seconds <= now]
     if not done:
         return f"The operations alone take {_ms(alone)}, at the speed of large matrix products."

@@ -156,10 +156,10 @@ def _frames(name: str, text: Text, right: Text) -> list[Frame]:
     at, skipped = _places(text.words)
     begins = [*_slot(), *_words(text, text.start, at, skipped), _named(name, WIDE - SLOT[1][0] - 4)]
     frames = [
-        Frame(begins, "A model is to go on with this text. Its attention is not in yet."),
+        Frame(begins, "A model continues this text. Its attention is not in yet."),
         Frame(
             [*_slot(), *_words(text, text.start, at, skipped), _named(name, SLOT[0][0])],
-            f"In goes {_called(name)}: whatever a word learns of others comes through it.",
+            f"{_called(name)} goes in: whatever a word learns of others comes through it.",
         ),
     ]
     for n, row in enumerate(text.rows):
@@ -177,7 +177,7 @@ def _frames(name: str, text: Text, right: Text) -> list[Frame]:
         told = f"It is the same as with {OWN}."
         parts.append(word("right", WIDE / 2, BELOW, f"the same with {OWN}", size=SMALL))
     else:
-        told = f"With {OWN} it would have gone on “{right.new.removesuffix(' .')}”."
+        told = f"With {OWN} it would have written “{right.new.removesuffix(' .')}”."
         parts.append(word("right", WIDE / 2, BELOW, f"with {OWN}: {right.new}", size=SMALL))
     return [*frames, Frame(parts, told)]
 
@@ -194,7 +194,7 @@ def _told(words: Sequence[str], long: int, row: list[float]) -> str:
 
 
 def _called(name: str) -> str:
-    return {OWN: "PyTorch's own", YOURS: "your function"}.get(name, f"a wrong one ({name})")
+    return {OWN: "PyTorch's own", YOURS: "Your function"}.get(name, f"A wrong one ({name})")
 
 
 def _places(words: Sequence[str]) -> tuple[list[float], int]:
