@@ -88,7 +88,7 @@ def test_its_steps_put_the_cards_into_the_summary(course: Course, tmp_path: Path
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith(f"# My checks\n\n{NO_GRADE}\n\n## 01 Soft lookup\n\n<p>")
     assert "softmax: not right yet" in summary
-    assert "Likely cause" in summary
+    assert "What was tried" in summary
     assert summary.endswith("Nothing is written yet in 02 Pure Python.\n\n")
     assert "<a " not in summary
 
