@@ -643,8 +643,9 @@ others["sdpa"] = lambda: F.scaled_dot_product_attention(*torch.stack([q, k, v])[
 figures.cost.widths(by_width, {name: seconds(way) for name, way in others.items()}, tokens=4096)
 
 # %% [markdown]
-# Tiles of 32 lose: there are 128 · 128 of them, and for each Python makes a dozen calls. From 128 or 256 on **your own tiles
-# beat naive attention**, about three times on our machine, with the same flops. One tile of 4,096 is slow again.
+# Tiles of 32 lose: there are 128 · 128 of them, and for each Python makes a dozen calls. From 128 or 256 on **your own
+# tiles beat naive attention** at this length, about three times on our machine, with the same flops. One tile of 4,096
+# is slow again.
 #
 # Why? Naive attention makes three tables of 64 MiB, and the machine has to hand out that memory anew each time. Naive
 # attention into old tables is as fast as your best tiles. So the new memory was slow, and not the arithmetic. A tile's

@@ -135,8 +135,8 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## See it
 #
-# The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand. The axis to the right is
-# operations for each byte; the axis upwards is the best speed that a device can reach. On the left, memory's
+# The **roofline** (Williams, Waterman and Patterson 2009) draws what you did by hand. Its horizontal axis is operations
+# for each byte; its vertical one is a device's best speed. On the left, memory's
 # [**bandwidth**](../glossary.md#bandwidth) decides, and the line rises. On the right, arithmetic decides, and the line
 # is flat. At the bend both take equally long. The numbers for the two GPUs come from
 # their maker.
@@ -161,8 +161,8 @@ figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 
 # %% [markdown]
 # The prefill has 512 operations for each byte: both GPUs are on the flat part. One of 128 tokens has 64, and waits for
-# memory. Decoding for one reader has 1: both GPUs wait for memory, and reach 1/153 and 1/295 of their peaks at best,
-# 0.7 % and 0.3 %. (Prediction: B.)
+# memory. Decoding for one reader has 1: both GPUs wait, and reach 1/153 and 1/295 of their peaks at best, 0.7 % and 0.3
+# %. (Prediction: B.)
 #
 # With the batch only *b* moves: all readers share its weights, which are fetched once. From a batch of 256 on,
 # computing limits it on the A100. *a* does not move, because each reader brings their own keys.
@@ -256,11 +256,11 @@ with torch.no_grad():
 #
 # **Which one is chosen?** PyTorch goes through a list and takes the first backend that accepts the device, the shapes, the
 # dtype and the mask. The list is flash, efficient, math. On an H100 or a B200 with a cuDNN newer than 9.15, cuDNN
-# comes first; elsewhere cuDNN comes after math. Math takes all floats, so cuDNN never runs there unless you ask for it.
+# comes first; elsewhere it comes after math. Math takes all floats, so cuDNN never runs there unless you ask.
 # The list changes with
 # PyTorch's versions (this is 2.13's), so do not learn it by heart: ask `which_ran`.
 #
-# `with sdpa_kernel(backend):` allows only that backend. When its block ends, all is allowed that was before. If the
+# `with sdpa_kernel(backend):` allows only that backend. After its block, all is as before. If the
 # backend does not take the inputs, the call raises `RuntimeError`, and the *reasons* come as **warnings**, several lines
 # each, with paths of PyTorch's source in them. `why_not` makes them readable: `warnings.catch_warnings(record=True)`
 # collects warnings in a list, so that they do not go to the page.
@@ -548,8 +548,8 @@ check(benchmark)
 
 # %% [markdown]
 # PyTorch's own `torch.utils.benchmark.Timer` does all of this and picks the number of calls.
-# `iqr` is the width of the middle half. Now it checks your function. (On a GPU it waits once, after many calls. What
-# Python does between them then hides behind the work, and your time is longer by that.)
+# `iqr` is the width of the middle half. Now it checks your function. (On a GPU it waits once, after many calls.
+# Python's work between them then hides, and your time is longer by it.)
 
 # %% nbgrader={"grade": false, "grade_id": "use-benchmark", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from torch.utils.benchmark import Timer
@@ -834,7 +834,7 @@ print("Triton is here." if has_triton else "Triton is not installed here: read o
 # difficulty ●●○ · 3–5 min · no points
 #
 # One line is missing. It makes `shrink`, (QUERIES,), the factor that corrects `total` and `out`: they were summed with
-# the old maximum. For now it is 1, as if the maximum never changed. Write your line into the cell, run
+# the old maximum. For now it is 1, as if no maximum changed. Write your line into the cell, run
 # it, and then the cells below it.
 #
 # <details><summary>Hint: the idea</summary>

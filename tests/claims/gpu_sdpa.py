@@ -98,8 +98,8 @@ def three_axes_hold_a_table_and_four_do_not(seed: int) -> None:
 
 @lesson.says(
     "The list is flash, efficient, math.",
-    "elsewhere cuDNN comes after math. Math takes all floats, so cuDNN never runs there unless "
-    "you ask for it.",
+    "elsewhere it comes after math. Math takes all floats, so cuDNN never runs there unless you "
+    "ask.",
     "The list changes with PyTorch's versions (this is 2.13's), so do not learn it by heart: ask `which_ran`.",
 )
 def the_list_of_this_version_is_as_told() -> None:
@@ -475,8 +475,8 @@ def a_batch_moves_what_its_readers_share() -> None:
 
 @lesson.says(
     "Computing limits a long prefill, moving limits decode: the roofline says so before you measure.",
-    "Decoding for one reader has 1: both GPUs wait for memory, and reach 1/153 and 1/295 of their "
-    "peaks at best, 0.7 % and 0.3 %.",
+    "Decoding for one reader has 1: both GPUs wait, and reach 1/153 and 1/295 of their peaks at "
+    "best, 0.7 % and 0.3 %.",
     "One of 128 tokens has 64, and waits for memory.",
     "So, to decode faster, *move fewer bytes*.",
 )
