@@ -26,7 +26,9 @@ pytestmark = [
 # Width and height, px: a figure is seen whole in the first, and scrolled in the other.
 WIDE = (1280, 680)
 PAGES = (WIDE, (390, 844))
-SIDEBAR = "window.jupyterapp.commands.execute('application:toggle-left-area')"
+WITHOUT_SIDEBAR, WITH_SIDEBAR = (
+    f"window.jupyterapp.shell.{do}Left()" for do in ("collapse", "expand")
+)
 # The height of a figure, by how much it sticks out of its cell, and labels of a drawing that meet.
 LOOK = """node => {
     const box = node.getBoundingClientRect();
@@ -49,11 +51,11 @@ LOOK = """node => {
 def lab(figures: FigureLab) -> Iterator[FigureLab]:
     page = figures.page
     usual = page.viewport_size
-    page.evaluate(SIDEBAR)
+    page.evaluate(WITHOUT_SIDEBAR)
     page.emulate_media(reduced_motion="reduce")  # what is measured has arrived
     yield figures
     page.emulate_media(reduced_motion="no-preference")
-    page.evaluate(SIDEBAR)
+    page.evaluate(WITH_SIDEBAR)
     assert usual
     page.set_viewport_size(usual)
     figures.shown = ""

@@ -366,7 +366,7 @@ OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "mkdi
 OPENING |= {"copy", "copyfile", "copytree", "move", "write_whole", "open_file"}
 # The package's own style sheet and recording; /dev/null, for a reader who has enough; this door's
 # `move`, for a lesson of another name; a temporary folder that the exchange copies.
-KNOWN = {("sheet", "read_text"), ("cover", "read_text"), ("commands", "open")}
+KNOWN = {("sheet", "read_text"), ("own", "read_text"), ("commands", "open")}
 KNOWN |= {("copies", "move"), ("exchange", "mkdir"), ("exchange", "write_bytes")}
 
 

@@ -422,7 +422,7 @@ def test_the_summary_knows_this_kernels_checks_where_nothing_is_kept(
 
 
 def test_the_summary_of_no_lesson_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnlab.lesson._current", "")
+    monkeypatch.setattr("attnlab.begun.slug", "")
     assert str(attnlab.summary()).startswith("Begin a lesson first")
     assert "There is no lesson '77'" in str(attnlab.summary("77"))
 

@@ -64,7 +64,7 @@ def code(folder: str, slug: str) -> list[Any]:
 
 SOLVED = {slug: code("solutions", slug) for slug in PURE}
 RELEASED = {slug: code("notebooks", slug) for slug in PURE}
-[SHELF] = [each for each in RELEASED[PURE[0]] if "soft_lookup.shelf(" in each["source"]]
+[DRAWN] = [each for each in RELEASED[PURE[0]] if "soft_lookup.sliding_query(" in each["source"]]
 
 
 def few() -> Iterator[Answer]:
@@ -106,9 +106,9 @@ def came(files: Path) -> dict[str, Any]:
             groups[f"{name} {slug}"] = slug, [(each["id"], each["source"]) for each in cells], []
         groups[f"cards {slug}"] = slug, [], [str(each) for each in few() if each.lesson == slug]
     first = RELEASED[PURE[0]]
-    before = [(each["id"], each["source"]) for each in first[: first.index(SHELF)]]
-    shelf = SHELF["id"], SHELF["source"]
-    edited = [*before, ("own", "QUERY = [2, 1]"), shelf, ("own", "figures.live.Roofline()")]
+    before = [(each["id"], each["source"]) for each in first[: first.index(DRAWN)]]
+    drawn = DRAWN["id"], DRAWN["source"]
+    edited = [*before, ("own", "QUERY = [2, 1]"), drawn, ("own", "figures.live.Roofline()")]
     groups["edited"] = PURE[0], edited, []
     groups["stopped"] = PURE[0], [("own", SETUP), *(("own", each) for each in STOPPED)], []
     endless = [SETUP, "kept = 3", ENDLESS, "while kept:\n    pass", "kept"]
@@ -208,7 +208,7 @@ def test_what_does_not_end_is_ended_and_names_stay(came: dict[str, Any]) -> None
 
 def test_an_edited_input_is_said_below_its_figure(came: dict[str, Any]) -> None:
     moved, unknown = (done["outputs"][-1] for done in came["edited"][0][-2:])
-    assert (moved["cell"], moved["note"]) == (SHELF["id"], OTHERS)
+    assert (moved["cell"], moved["note"]) == (DRAWN["id"], OTHERS)
     assert (unknown["cell"], unknown["note"]) == ("", NONE)
 
 

@@ -154,7 +154,7 @@ SAYS = {
     "ragged": "error",
 }
 # What each check tries, whatever it is of: said once, where the first one stands.
-COMMON = ("sizes of 1", "long inputs", "twice", "left its inputs as they were")
+COMMON = ("sizes of 1", "long inputs", "twice", "the inputs are as they were")
 
 
 def text_of(exercise: Exercise) -> str:
