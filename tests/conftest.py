@@ -146,7 +146,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def _opened(request: pytest.FixtureRequest, server: Server) -> Iterator[ExitStack]:
-    """What is open while tests in the browser run, which follow each other; closed before Lab is."""
+    """What is open while tests in the browser run, which follow each other; Lab ends after it."""
     opened = request.config.stash[_OPEN] = ExitStack()
     yield opened
     opened.close()
