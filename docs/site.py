@@ -48,6 +48,7 @@ HERE = {  # what can be done where no kernel runs
 # Mathematics that needs no script.
 ROOT_OF_D = "<math><msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></math>"
 _HREF = re.compile(r'href="#[^"]+"')
+_MODULE = re.compile(r'(?s)<script type="module">.*?</script>\n')
 _BESIDE = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 _ANCHOR = re.compile(r"\]\(([^)\s]*)#([^)\s]+)\)")
 
@@ -131,9 +132,11 @@ def page(about: Lesson, places: Places = PUBLISHED_AT, parts: Path | None = None
     outputs = {each["id"]: each.get("outputs", []) for each in solved["cells"]}
     if not any(outputs.values()):
         raise NotBuilt(f"{about.slug} has no stored outputs. Run: make outputs LESSON={about.slug}")
+    modules: set[str] = set()
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            cell["outputs"] = [] if _is_asked(cell) else [*map(_shown, outputs[cell["id"]])]
+            stored = [] if _is_asked(cell) else outputs[cell["id"]]
+            cell["outputs"] = [_shown(each, modules) for each in stored]
         else:
             cell["source"] = _linked("".join(cell["source"]))
     first = notebook["cells"][0]
@@ -231,8 +234,12 @@ def _is_asked(cell: dict[str, Any]) -> bool:
     return bool(graded.get("solution") or tells)
 
 
-def _shown(output: dict[str, Any]) -> dict[str, Any]:
-    """An output as its page shows it."""
+def _shown(output: dict[str, Any], modules: set[str]) -> dict[str, Any]:
+    """An output as its page shows it.
+
+    Args:
+        modules: of figures, that the page has; one plays all figures of its kind.
+    """
     try:
         moved(output, RECORDINGS)
     except FileNotFoundError as error:
@@ -241,7 +248,11 @@ def _shown(output: dict[str, Any]) -> dict[str, Any]:
     if html := "".join(output.get("data", {}).get("text/html", "")):
         for stored, here in HERE.items():
             html = html.replace(stored, here)
-        output["data"]["text/html"] = _HREF.sub(lambda found: anchor(found[0]), html)
+        html = _HREF.sub(lambda found: anchor(found[0]), html)
+        for module in _MODULE.findall(html):
+            html = html.replace(module, "") if module in modules else html
+            modules.add(module)
+        output["data"]["text/html"] = html
     return output
 
 
