@@ -38,16 +38,16 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def site(built: Path) -> Iterator[Server]:
-    with served(built) as site:
-        yield site
+def host(built: Path) -> Iterator[Server]:
+    with served(built) as host:
+        yield host
 
 
 @pytest.fixture(scope="module")
-def lesson(chromium: Browser, site: Server) -> Iterator[Running]:
+def lesson(chromium: Browser, host: Server) -> Iterator[Running]:
     """The first lesson, with Python in it, for all who need no page of their own."""
     with chromium.new_context() as context:
-        page = Running(context, site, of(FIRST), told=('"seconds": 20', '"seconds": 3'))
+        page = Running(context, host, of(FIRST), told=('"seconds": 20', '"seconds": 3'))
         page.run("setup")
         yield page
 
@@ -68,10 +68,10 @@ def printed(cell: Any) -> str:
 
 @pytest.mark.parametrize("slug", [FIRST, pytest.param(SECOND, marks=pytest.mark.prove)])
 def test_a_lesson_is_done_from_first_to_last_cell_taken_home_and_graded(
-    slug: str, chromium: Browser, site: Server, tmp_path: Path
+    slug: str, chromium: Browser, host: Server, tmp_path: Path
 ) -> None:
     with chromium.new_context() as context:
-        lesson = Running(context, site, of(slug))
+        lesson = Running(context, host, of(slug))
         for name, answer in answers(slug).items():
             lesson.write(name, answer)
         lesson.cell("summary").get_by_role("button", name="Run all above").click()
@@ -258,12 +258,12 @@ def test_html_of_a_visitors_code_runs_nothing(lesson: Running) -> None:
 
 
 def test_one_press_on_the_front_page_gives_a_card_and_a_mended_answer_another(
-    chromium: Browser, site: Server
+    chromium: Browser, host: Server
 ) -> None:
-    site.asked.clear()
+    host.asked.clear()
     with chromium.new_context() as context:
-        page = Running(context, site, theme="dark", width=390)
-        assert not [path for path in site.asked if "pyodide" in path or "editor" in path]
+        page = Running(context, host, theme="dark", width=390)
+        assert not [path for path in host.asked if "pyodide" in path or "editor" in path]
         page.press("Run Cell 1: softmax")
         card = page.ended("softmax")
         expect(card).to_contain_text("unstable-softmax")
@@ -309,14 +309,14 @@ def test_without_the_parts_the_site_is_for_reading_and_says_so(
 # What goes wrong on the way -----------------------------------------------------------------------
 
 
-def test_where_python_cannot_be_had_the_page_says_why(chromium: Browser, site: Server) -> None:
+def test_where_python_cannot_be_had_the_page_says_why(chromium: Browser, host: Server) -> None:
     with chromium.new_context() as context:
         none = "delete globalThis.WebAssembly"
-        page = Running(context, site, before=none)
+        page = Running(context, host, before=none)
         page.press("Run Cell 1: softmax")
         expect(page.said("softmax")).to_contain_text("has no WebAssembly")
     with chromium.new_context() as context:
-        page = Running(context, site)
+        page = Running(context, host)
         context.route("**/python_stdlib.zip", lambda route: route.abort())
         page.press("Run Cell 1: softmax")
         expect(page.said("softmax")).to_contain_text("the network seems to be gone")
@@ -324,17 +324,17 @@ def test_where_python_cannot_be_had_the_page_says_why(chromium: Browser, site: S
         context.route("**/python_stdlib.zip", lambda route: route.fulfill(body="another"))
         page.press("Run Cell 1: softmax")
         expect(page.said("softmax")).to_contain_text("a newer version than this page")
-        site.asked.clear()
+        host.asked.clear()
         context.unroute("**/python_stdlib.zip")
         page.press("Run Cell 1: softmax")
         expect(page.ended("softmax")).to_contain_text("unstable-softmax")
-        came = [path.rpartition("/")[2] for path in site.asked if "pyodide" in path]
+        came = [path.rpartition("/")[2] for path in host.asked if "pyodide" in path]
         assert came == ["python_stdlib.zip"]  # what had come before was kept
 
 
-def test_what_is_written_is_kept_until_it_is_cleared(chromium: Browser, site: Server) -> None:
+def test_what_is_written_is_kept_until_it_is_cleared(chromium: Browser, host: Server) -> None:
     with chromium.new_context() as context:
-        page, other = Running(context, site, of(FIRST)), Running(context, site, of(FIRST))
+        page, other = Running(context, host, of(FIRST)), Running(context, host, of(FIRST))
         page.write("softmax", "mine = 1")
         expect(other.cell("softmax")).to_contain_text("in another tab")
         page.cell("softmax-check").get_by_role("button", name="New cell").click()
@@ -371,9 +371,9 @@ def test_what_is_written_is_kept_until_it_is_cleared(chromium: Browser, site: Se
         )
 
 
-def test_without_a_storage_it_says_so_and_goes_on(chromium: Browser, site: Server) -> None:
+def test_without_a_storage_it_says_so_and_goes_on(chromium: Browser, host: Server) -> None:
     off = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('off'); }})"
     with chromium.new_context() as context:
-        page = Running(context, site, before=off)
+        page = Running(context, host, before=off)
         page.write("softmax", "x = 1")
         expect(page.bar).to_contain_text("keeps nothing for this page")
