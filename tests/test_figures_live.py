@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 
@@ -16,6 +18,8 @@ from matplotlib.colors import to_hex
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import MOST, Figure, Input, array, names, number
 from attnlab.figures.live.ramp import CIVIDIS, PALETTE, contrast, luminance, shade
+
+FOLDER = Path(fallback.__file__).parent
 
 
 class Doubles(Figure):
@@ -43,6 +47,25 @@ class Doubles(Figure):
 @pytest.fixture
 def doubles() -> Doubles:
     return Doubles(numbers=[[1, 2], [3, 4]], offset=0)
+
+
+def classes_in(sheet: str) -> list[set[str]]:
+    """The classes that each rule of a style sheet names."""
+    rules = re.sub(r"(?s)/\*.*?\*/", "", sheet)
+    heads = (head for head in re.findall(r"([^{}]+)\{", rules) if ".attn-figure" in head)
+    selectors = (each for head in heads for each in re.split(r",(?![^()]*\))", head))
+    return [set(re.findall(r"\.([\w-]+)", each)) for each in selectors]
+
+
+def test_a_figures_style_reaches_no_other_figure() -> None:
+    """A page has the style sheets of all its figures at once."""
+    sheets = {path.stem: path.read_text("utf-8") for path in FOLDER.glob("*.css")}
+    shared = set().union(*classes_in(sheets.pop("figure")))
+    astray = {
+        name: [each for each in classes_in(sheet) if each <= shared]
+        for name, sheet in sheets.items()
+    }
+    assert {name: each for name, each in astray.items() if each} == {}
 
 
 def test_assigning_an_input_computes_the_state(doubles: Doubles) -> None:

@@ -274,6 +274,7 @@ def test_one_press_on_the_front_page_gives_a_card_and_a_mended_answer_another(
             expect(page.page.locator(f"html[data-theme={theme}]")).to_have_count(1)
             assert page.page.evaluate("document.documentElement.scrollWidth") <= width
             assert findings(page.page) == []
+        card.locator("summary").click()
         link = card.get_by_role("link")
         assert (link.get_attribute("href") or "").startswith(
             f"notebooks/{FIRST}/{FIRST}.html#softmax"

@@ -85,6 +85,7 @@ function draw(body, model) {
   const place = element("div");
   const tools = element("div", { class: "tools" });
   const choices = element("div", { class: "tools" });
+  body.className = "film";
   body.append(choices, place, told, tools, said);
   const measure = steady(told, () => (frames ?? []).map((frame) => [frame.told]));
 
