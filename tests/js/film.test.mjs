@@ -26,10 +26,10 @@ test("what one frame has comes or goes, and what neither has is not there", () =
   assert.equal(lookOf(undefined, undefined, 0.5), null);
 });
 
-test("a word that becomes another fades out before it does", () => {
+test("a word that becomes another grows faint before it does, and never goes away", () => {
   const [old, next] = [part("a", { opacity: 1 }, "old"), part("a", { opacity: 1 }, "new")];
   assert.equal(lookOf(old, next, 0.25).text, "old");
-  assert.equal(lookOf(old, next, 0.25).look.opacity, 0.5);
+  assert.equal(lookOf(old, next, 0.25).look.opacity, 0.7);
   assert.equal(lookOf(old, next, 0.75).text, "new");
-  assert.equal(lookOf(old, next, 0.5), null);
+  assert.equal(lookOf(old, next, 0.5).look.opacity, 0.4);
 });

@@ -6,6 +6,7 @@ import { player, steady } from "./motion.mjs";
 const MOVING = 0.7; // of the time for a frame; the rest is rest
 const FEW = 64; // combinations of menus that a recording has all of
 const SEEN = 0.6; // of a film that has come into view
+const FAINTEST = 0.4; // of a word that becomes another: it never goes away
 const NUMBER = /-?\d+(\.\d+)?/g;
 const PRESSES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity };
 
@@ -44,7 +45,7 @@ export function lookOf(before, after, share) {
   const look = {};
   for (const name of Object.keys(from)) look[name] = between(from[name], to[name] ?? from[name], share);
   const there = (before ? 1 - share : 0) + (after ? share : 0);
-  const turned = words === next ? 1 : Math.abs(1 - 2 * share);
+  const turned = words === next ? 1 : FAINTEST + (1 - FAINTEST) * Math.abs(1 - 2 * share);
   const opacity = (look.opacity ?? 1) * there * turned;
   return opacity > 0 ? { look: { ...look, opacity }, text: share < 0.5 ? words : next } : null;
 }

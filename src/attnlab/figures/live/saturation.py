@@ -25,6 +25,7 @@ WAYS = ("no scale", "÷ √d_k")
 AXES = {"no scale": (102.0, 4.0, 1.0), "÷ √d_k": (5.1, 0.2, 0.15)}
 ZOOM = 20
 WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 52  # of a plot, and the room around and under it
+NUMBERS = 28  # room for those along the upright axis
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 
 
@@ -225,13 +226,13 @@ def picture(way: str, measures: Values) -> str:
     under = HIGH + EDGE + UNDER
     return svg(
         said,
-        (-EDGE, -EDGE, WIDE + 2 * EDGE, 2 * under),
+        (-NUMBERS, -EDGE, WIDE + NUMBERS + EDGE, 2 * under),
         lens if seen < limit else "",
         f'<path d="{bars(measures["histogram"], WIDE, HIGH, most)}" fill="{BLUE}"/>',
         f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
         axes(WIDE, HIGH, "share of scores", _up(most), _along(*ends), *along),
-        f'<path d="M{WIDE - 112} -13h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
-        text(WIDE, -10, "± standard deviation", "end"),
+        f'<path d="M{WIDE - 102} -13h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
+        text(WIDE, -10, "± std. deviation", "end"),
         f'<g transform="translate(0 {under})">',
         f'<path d="{bars(weights, WIDE, HIGH, gap=2)}" fill="{BLUE}"/>',
         axes(WIDE, HIGH, "weight", _up(1), _along("1", "", str(BOOKS)), "books of this reader"),

@@ -50,7 +50,8 @@ def _told(
     now: float, ends: list[tuple[float, str]], n: int, alone: float, rows: dict[str, Any]
 ) -> str:
     if not now:
-        return f"{n:,} tokens, four kernels, the same operations. The blue dots are what they hold."
+        held = "Blue is what each holds; three hold next to nothing."
+        return f"{n:,} tokens, four kernels, the same operations. {held}"
     done = [kernel for seconds, kernel in ends if seconds <= now]
     if not done:
         return f"The operations alone take {_ms(alone)}, at the speed of large matrix products."

@@ -23,7 +23,10 @@ TESTS = {
     ),
     "far": ("The mark stands 16 tokens back.", "A window of 8 does not reach it, and guesses."),
     "of 32": ("One book of 32 is asked for.", "The running sum spreads over all, and blurs."),
-    "4 at once": ("Four books are asked for at once.", "Shared keys are too narrow for four."),
+    "4 at once": (
+        "Four books are asked for at once.",
+        "The sum still blurs; shared keys are too narrow for four.",
+    ),
 }
 FOUND = 0.95  # right so often, it finds
 WINDOW = 8
