@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
+from threading import Event, Thread, Timer
 from typing import Any
 
 import numpy as np
@@ -1105,6 +1106,16 @@ def test_old_python_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     text = check_softmax(softmax).verdict.message
     assert "99.0" in text
     assert "\n" not in text
+
+
+def test_a_check_waits_for_what_begin_still_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, seen = Event(), list[bool]()
+    loader = Thread(target=lambda: seen.append(goes_on.wait(10)))
+    monkeypatch.setattr(opened, "_loaders", [loader])
+    loader.start()
+    Timer(0.05, goes_on.set).start()
+    notebook.Check()(softmax, lesson="01-soft-lookup")
+    assert seen == [True]
 
 
 def test_unknown_lesson_is_not_begun() -> None:

@@ -24,6 +24,8 @@ PYTHON = (3, 11)
 NEEDED = {"numpy": ("numpy", (1, 26)), "torch": ("torch", (2, 5))}
 SHOWN = {"matplotlib": ("matplotlib", (3, 8))}
 
+_loaders: list[threading.Thread] = []
+
 
 @speaks
 def begin(slug: str) -> str:
@@ -43,11 +45,18 @@ def begin(slug: str) -> str:
     if not problem and not lessons.is_recorded(slug):
         if "ipykernel" in sys.modules:  # there is somebody who reads
             unwritten.go_on()
-            threading.Thread(target=_load_checks, args=(slug,)).start()
+            _loaders.append(threading.Thread(target=_load_checks, args=(slug,)))
+            _loaders[-1].start()
         problem = _first_problem(SHOWN)
     ready = f"Lesson {slug} is ready: {lessons.lesson(slug).heading}."
     renamed = f" It was {former}; `attnlab update` brings your copy up to it." * (former != slug)
     return problem or f"{ready}{renamed}"
+
+
+def wait_until_loaded() -> None:
+    """Wait for what `begin` loads: whoever asks PyTorch for something meanwhile sees half of it."""
+    while _loaders:
+        _loaders.pop().join()
 
 
 def _load_checks(slug: str) -> None:

@@ -19,7 +19,7 @@ from attnlab.checks.card import Card, first_sentence
 from attnlab.checks.exercise import SEEDS, Exercise, Slot
 from attnlab.checks.unparsed import unparsed
 from attnlab.checks.verdict import Diagnosis, Verdict, blaming, exchanged
-from attnlab.lesson import missing_for_checks
+from attnlab.lesson import missing_for_checks, wait_until_loaded
 from attnlab.work import progress
 
 OLDER = (
@@ -57,6 +57,7 @@ class Check:
 
     def __call__(self, function: object = None, *, name: str = "", lesson: str = "") -> Card:
         """See `check_function`."""
+        wait_until_loaded()  # before PyTorch's settings are asked for
         try:
             self._last = check_function(function, name=name, lesson=lesson)
         except Exception as error:  # a cell below an exercise never stops with an error of ours
