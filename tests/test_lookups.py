@@ -240,8 +240,10 @@ def test_a_name_that_is_changed_again_and_again_is_given_up() -> None:
 # cells that other cells rely on ------------------------------------------------------------------
 
 
-def relied_on(cells: list[str], theirs: set[int], *names: str) -> set[int]:
-    return lookups.relied_on(program(*cells), theirs, names)
+def relied_on(cells: list[str], theirs: set[int], **checks: int) -> set[int]:
+    """`checks`: names, and before which cell each is looked up."""
+    asked = [(name, len(program(*cells[:before]))) for name, before in checks.items()]
+    return lookups.relied_on(program(*cells), theirs, asked)
 
 
 def test_a_cell_that_gives_a_name_its_value_is_relied_on_and_no_other() -> None:
@@ -266,5 +268,21 @@ def test_a_function_relies_on_what_it_finds_when_it_is_called() -> None:
     assert relied_on(["d = 1", "f = [x / d for x in range(3)]", "d = 2"], {1}) == {0}
 
 
-def test_names_that_are_asked_for_at_the_end_are_looked_up_there() -> None:
-    assert relied_on(["def f(x): return x", "y = 1"], {1}, "f") == {0}
+def test_names_are_looked_up_where_they_are_checked() -> None:
+    cells = ["def f(x): return x", "y = 1"]
+    assert relied_on(cells, {1}, f=2) == {0}
+    assert relied_on([*cells, "f = None"], {1}, f=2) == {0}
+
+
+def test_what_another_check_calls_counts_there_too() -> None:
+    cells = ["d = 1", "def f(x): return x / d", "d = 2", "def g(x): return x"]
+    assert relied_on(cells, {1, 3}, f=2, g=4) == {0}  # nothing calls f after its check
+    cells[3] = "def g(x): return f(x)"
+    assert relied_on(cells, {1, 3}, f=2, g=4) == {0, 2}
+    cells[3] = "h = [f]\ndef g(x): return h[0](x)"
+    assert relied_on(cells, {1, 3}, f=2, g=4) == {0, 2}
+
+
+def test_a_name_without_a_value_where_its_function_is_checked_is_looked_for_later() -> None:
+    cells = ["KEPT = []", "@KEPT.append\ndef f(x): return x / d", "d = 2", "def g(x): return x"]
+    assert relied_on(cells, {1, 3}, f=2, g=4) == {0, 2}

@@ -128,6 +128,10 @@ class Names:
                 self._binders[name].append(at)
         self._steps = 0
 
+    def has(self, name: str, before: int) -> bool:
+        """Whether a statement gives the name a value before a place."""
+        return any(True for _ in self.givers(name, before))
+
     def givers(self, name: str, before: int) -> Iterator[int]:
         """Places of the statements that may give a name its value at a place, the last first.
 
@@ -171,36 +175,51 @@ def made_of(name: str, program: list[Statement]) -> tuple[frozenset[str], list[S
     return frozenset(asked_for for asked_for, _ in asked), [program[at] for at in sorted(givers)]
 
 
-def relied_on(program: list[Statement], cells: Set[int], names: Iterable[str]) -> set[int]:
+def relied_on(
+    program: list[Statement], cells: Set[int], asked_for: Iterable[tuple[str, int]]
+) -> set[int]:
     """Cells that give a value to a name which some cells look up, or cells that those rely on.
+
+    What a function looks up counts where it is called: from what is asked for, from a statement,
+    or at the next place where something is asked for.
 
     Args:
         program: all statements of a notebook.
         cells: those that are run in any case.
-        names: looked up after all cells.
+        asked_for: names, and before how many statements each is looked up: where it is checked.
     Returns:
         the other cells that have to be run.
     Raises:
         TooLong: there is more to follow than anyone would write.
     """
-    origins, end = Names(program), len(program)
+    origins = Names(program)
     places: defaultdict[int, list[int]] = defaultdict(list)
     for at, statement in enumerate(program):
         places[statement.cell].append(at)
-    asked: set[tuple[str, int]] = set()
-    wanted = [(name, end) for name in names]
+    # A name, where it is looked up, and where functions that are found there are called.
+    wanted = [(name, place, place) for name, place in asked_for]
+    checks = sorted({place for _, place, _ in wanted} | {len(program)})
+    for at in (at for cell in cells for at in places[cell]):
+        for name in program[at].later:
+            calls = checks[bisect_left(checks, at + 1) :]
+            called = next((end for end in calls if origins.has(name, end)), calls[-1])
+            wanted.append((name, called, called))
+    asked: set[tuple[str, int, int]] = set()
     found, todo = set(cells), list(cells)
     while todo or wanted:
         for at in places[todo.pop()] if todo else ():
-            wanted += [(used, at) for used in program[at].uses]
-            wanted += [(used, end) for used in program[at].later]
-        question = wanted.pop() if wanted else ("", 0)
+            wanted += [(used, at, at) for used in program[at].uses]
+        question = wanted.pop() if wanted else ("", 0, 0)
         if question in asked:
             continue
         asked.add(question)
-        new = {program[at].cell for at in origins.givers(*question)} - found
-        found |= new
-        todo += new
+        name, place, called = question
+        for at in origins.givers(name, place):
+            wanted += [(used, at, called) for used in program[at].uses]
+            wanted += [(used, called, called) for used in program[at].later]
+            if (cell := program[at].cell) not in found:
+                found.add(cell)
+                todo.append(cell)
     return found - cells
 
 

@@ -6,7 +6,7 @@ name which a learner's code looks up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -64,7 +64,7 @@ def make_plan(rebuilt: Rebuilt, exercises: Mapping[str, Exercise], limits: Limit
     """
     code = [(index, cell) for index, cell in enumerate(rebuilt.cells) if cell.kind == "code"]
     read, unread = _read_cells(code, limits)
-    shown = _needed_locked_cells(code, read, exercises)
+    shown = _needed_locked_cells(code, read)
     steps: list[Step] = []
     program: list[lookups.Statement] = []
     helpers: dict[str, frozenset[str]] = {}
@@ -124,29 +124,33 @@ def _read_cells(
 def _needed_locked_cells(
     code: list[tuple[int, Cell]],
     read: Mapping[int, tuple[lookups.Statement, ...]],
-    exercises: Iterable[str],
 ) -> Set[int]:
     """Locked cells that give a value to a name which a learner's code looks up, or such a cell.
 
     Args:
         read: the statements of each cell.
-        exercises: names that the checks look up.
     """
     locked = {index for index, cell in code if not cell.is_theirs}
-    program = [part for index, cell in code if not cell.is_check for part in read.get(index, ())]
-    wanted = set(exercises)
+    program: list[lookups.Statement] = []
+    asked_for: list[tuple[str, int]] = []
+    anywhere: set[str] = set()  # by what IPython alone can read
     for index, cell in code:
-        if not cell.is_theirs:
+        if cell.is_check:
+            asked_for.append((cell.exercise, len(program)))
             continue
-        if index not in read:  # too long: it may look up anything
-            return locked
-        looked_up = lookups.free_names(cell.source, read[index])
-        if looked_up & LOOKS_UP_ANYTHING:
-            return locked
-        if not read[index]:
-            wanted |= looked_up
+        if cell.is_theirs:
+            if index not in read:  # too long: it may look up anything
+                return locked
+            looked_up = lookups.free_names(cell.source, read[index])
+            if looked_up & LOOKS_UP_ANYTHING:
+                return locked
+            if not read[index]:
+                anywhere |= looked_up
+                asked_for += [(name, len(program)) for name in looked_up]
+        program += read.get(index, ())
+    asked_for += [(name, len(program)) for name in anywhere]
     try:
-        return lookups.relied_on(program, read.keys() - locked, wanted)
+        return lookups.relied_on(program, read.keys() - locked, asked_for)
     except lookups.TooLong:
         return locked
 
