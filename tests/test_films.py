@@ -230,12 +230,18 @@ def test_every_sentence_of_the_menus_fits_and_ends_with_the_arc_to_its_subject()
     assert len(asked) >= 64
     for chosen in asked:
         film.change(chosen=chosen)
-        parts = film.state["frames"][-1]["parts"]
-        boxes = words_of(parts)
-        assert not any(_is_out(each, film.state["view"][3]) for each in boxes.values())
-        assert not any(_meet(*two) for two in combinations(boxes.values(), 2))
+        first, parts = (film.state["frames"][n]["parts"] for n in (0, -1))
+        for boxes in map(words_of, (first, parts)):
+            assert not any(_is_out(each, film.state["view"][3]) for each in boxes.values())
+            assert not any(_meet(*two) for two in combinations(boxes.values(), 2))
+        verbs = [{text for _, key, _, text in each if "verb" in key} for each in (first, parts)]
+        assert verbs[0] == verbs[1]
+        assert len(verbs[0]) == 2
+        [slot] = [look for _, key, look, _ in first if key == "slot"]
+        assert float(slot["x"]) + float(slot["width"]) <= WIDE
         assert all(len(each["told"].split()) <= WORDS for each in film.state["frames"])
-        thick = {key: float(look["stroke-width"]) for tag, key, look, _ in parts if tag == "path"}
+        arcs = [(key, look) for tag, key, look, _ in parts if tag == "path" and key[0].isdigit()]
+        thick = {key: float(look["stroke-width"]) for key, look in arcs}
         last = max(int(key.split()[0]) for key in thick)
         from_last = {key: each for key, each in thick.items() if key.startswith(f"{last} ")}
         assert max(from_last, key=lambda key: from_last[key]) == f"{last} 2"
