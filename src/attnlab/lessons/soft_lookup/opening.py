@@ -35,7 +35,7 @@ MENUS = {
 }
 MANY = ("dogs", "kings", "girls", "cats")
 HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
-GAP, LEAST = 12, 0.05  # between words; a weight that is drawn
+GAP, LEAST = 11, 0.05  # between words; a weight that is drawn
 APART, AWAY = 13, 28  # how far the two verbs are from the line, and the one that lost
 START = "start"  # what the model has for the beginning of a text
 
