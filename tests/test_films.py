@@ -221,6 +221,18 @@ def test_an_axis_that_was_added_up_is_crossed_out_and_none_of_it_is_left() -> No
     assert {"Z axis n", "Z axis v"} <= frames[-1].keys()
 
 
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_shares_and_values_are_shown_so_that_they_add_up() -> None:
+    parts = opening_of("03-numpy").state["frames"][-1]["parts"]
+    says = {key: text for tag, key, _, text in parts if tag == "text"}
+    for i in range(3):
+        shares = [float(says[f"S says {i} {m}"]) for m in range(3)]
+        assert sum(shares) == pytest.approx(1)
+        for j in range(2):
+            z = sum(shares[m] * float(says[f"V says {m} {j}"]) for m in range(3))
+            assert f"{z:.1f}" == says[f"Z says {i} {j}"]
+
+
 @pytest.mark.lessons("04-scaling")
 def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
     from attnlab.lessons.scaling.opening import WIDTHS, weights
