@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
@@ -159,6 +160,17 @@ def test_lesson_05s_slopes_are_those_that_autograd_finds() -> None:
     assert scores.grad is not None
     assert slopes(SCORES) == pytest.approx(scores.grad.tolist())
     assert slopes(SCORES) == pytest.approx([1, 0, -1])
+
+
+@pytest.mark.lessons("05-pytorch")
+def test_lesson_05s_answer_goes_where_the_arrow_of_the_book_that_is_raised_points() -> None:
+    frames = opening_of("05-pytorch").state["frames"]
+    *_, up, down, last = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+    assert (up["pulls A"], down["pulls C"]) == (last["pulls A"], last["pulls C"]) == ("+1", "−1")
+    for said, z in ((last, 4), (up, 4.8), (down, 3.6)):
+        shares = [float(said[f"share {book}"].split()[-1]) for book in "ABC"]
+        assert float(said["answer"]) == pytest.approx(z)
+        assert sum(map(operator.mul, shares, (8, 4, 2))) == pytest.approx(z)
 
 
 @pytest.mark.lessons("08-cross-attention")
