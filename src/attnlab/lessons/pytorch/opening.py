@@ -46,9 +46,9 @@ def opening() -> Film:
         ),
         *(
             Frame(
-                [*asked, *_running(1 - n / 2)], f"Each page gets its share of the slope: {shares}."
+                [*asked, *_running(1 - n / 3)], f"Each page gets its share of the slope: {shares}."
             )
-            for n in (1, 2)
+            for n in (1, 2, 3)
         ),
         Frame(
             [*asked, *_arrows(far, [NEAR] * 3), *_beside(far)],

@@ -18,7 +18,9 @@ from attnlab.figures.live.parts import (
     LETTER,
     SIZE,
     SMALL,
+    WIDE,
     Part,
+    across,
     arc,
     box,
     centred,
@@ -35,7 +37,8 @@ MENUS = {
 }
 MANY = ("dogs", "kings", "girls", "cats")
 HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
-GAP, LEAST = 11, 0.05  # between words; a weight that is drawn
+GAP, LEAST = 15, 0.05  # between words, where there is room; a weight that is drawn
+EDGE = 8  # how much wider the slot of the verbs is than they are
 APART, AWAY = 13, 28  # how far the two verbs are from the line, and the one that lost
 START = "start"  # what the model has for the beginning of a text
 
@@ -73,7 +76,9 @@ def _frames(chosen: Choice) -> list[Frame]:
     known = _recorded()[" ".join(words)]
     rows, verbs = known["weights"], sorted((known["guess"], known["other"]))
     text, last = [START, *words], len(words)
-    places = centred([*text, verbs[1]], gap=GAP)
+    whole = [*text, verbs[1]]
+    room = WIDE - EDGE - across(whole, gap=0)
+    places = centred(whole, gap=min(GAP, room / (len(whole) - 1)))
     nouns = (2, text.index(chosen["second noun"], 3))
     stage = [*_asked(places, last, nouns), *_verbs(verbs, places[-1])]
     told = f"Whom will “{text[-1]}” listen to? That decides between “{verbs[0]}” and “{verbs[1]}”."
@@ -107,7 +112,7 @@ def _doubt(places: Sequence[float], last: int, first: int) -> Part:
 
 def _verbs(verbs: Sequence[str], middle: float, guess: str = "") -> list[Part]:
     """Both, in a slot at the end of the line; the one that is guessed comes onto the line."""
-    wide = LETTER * SIZE * len(verbs[1]) + 8
+    wide = LETTER * SIZE * len(verbs[1]) + EDGE
     low = LINE - 6
     height = 31 if guess else 58
     parts = [box("slot", (middle - wide / 2, low - height / 2), (wide, height), ORANGE, 0.1, 1.5)]
