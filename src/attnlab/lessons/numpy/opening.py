@@ -24,7 +24,7 @@ NUMBERS = {"Q": Q, "K": K.T, "S": S, "V": V, "Z": Z}
 TOLD = {**AXES, "K": "mk"}  # as einsum is told them
 LEFT = {"Q": 32, "K": 170, "S": 170, "V": 390, "Z": 390}
 WIDTH = {"Q": 26, "K": 60, "S": 60, "V": 42, "Z": 42}  # of a cell
-PALE = 0.35  # what is done with
+PALE = 0.45  # what is done with
 CELL, GAP, FLOOR = 28, 18, 158  # the last: top of Q, S and Z, which stand below
 LETTERS = (8, 19)  # where a line of letters begins, how far apart they are
 FIRST, SECOND = 38, 66  # their lines
@@ -207,11 +207,11 @@ def _folded(left: str, top: str, into: str) -> list[Part]:
     parts = _framed(
         (left, (x, y), (0, high)), (top, (x, y), (wide, 0)), (into, (x, y), (wide, high))
     )
-    for name in (left, top):
-        parts.append(line(f"{name} bar {shared}", [(x, y), (x, y)], COLOURS[shared], 5, 0))
-        parts.append(
-            word(f"{name} axis {shared}", x, y, shared, COLOURS[shared], weight=600, opacity=0)
-        )
+    ends = {left: ((x, y + high + 6), (x, y + high + 26)), top: ((x - 6, y), (x - 21, y - 6))}
+    for name, (end, letter) in ends.items():
+        axis = f"{name} axis {shared}"
+        parts.append(line(f"{name} bar {shared}", [end, end], COLOURS[shared], 5, 0))
+        parts.append(word(axis, *letter, shared, COLOURS[shared], weight=600, opacity=0))
     return parts
 
 

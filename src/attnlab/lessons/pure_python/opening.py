@@ -50,7 +50,8 @@ def _begins() -> Frame:
 def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
     parts = [*_stage(), *_arcs([score / 8 for score in scores[: m + 1]])]
-    parts += [*_numbers([f"{s}" for s in scores[: m + 1]], "score")]
+    known = [f"{score}" if at <= m else "?" for at, score in enumerate(scores)]
+    parts += _numbers(known, "score")
     parts += [*_query(MIDDLES[m]), *_values(), *_room()]
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
     return Frame(parts, f"Beside {whose}: {' + '.join(products)} = {scores[m]}.")

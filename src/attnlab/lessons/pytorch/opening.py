@@ -139,7 +139,7 @@ def _ribbons(scores: Numbers, said: str = "") -> list[Part]:
         *parts,
         box("mix", (x, y - high / 2), MIX, INK, 0.06, 2),
         word("answer", x + wide / 2, y + 9, said or f"{z:.2g}", INK, size=28, weight=700),
-        word("its name", x + wide / 2, y + high / 2 + 20, "answer", INK, size=SMALL),
+        word("its name", x + wide / 2, y - high / 2 - 8, "answer", INK, size=SMALL),
     ]
 
 
