@@ -60,8 +60,8 @@ quiz("predict")
 # %% [markdown]
 # ## By hand
 #
-# The reader *want* looks at three books. Their scaled scores are 0, 0 and $\log 2$ = 0.693. Each page
-# holds a single number: 8, 4 and 2, so $d_v$ = 1.
+# The reader *want* looks at three books, the film's A, B and C. Their scaled scores are 0, 0 and $\log 2$ =
+# 0.693. Each page holds a single number: 8, 4 and 2, so $d_v$ = 1.
 #
 # **The answer.** e to the scores is 1, 1 and 2, which add up to 4. The weights are 0.25, 0.25, 0.5, and
 # z = 0.25 · 8 + 0.25 · 4 + 0.5 · 2 = **4**.

@@ -19,72 +19,74 @@ Z = np.einsum("nm,mv->nv", A, V)
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-AXES = {"Q": "nk", "K": "mk", "S": "nm", "V": "mv", "Z": "nv"}
+AXES = {"Q": "nk", "K": "km", "S": "nm", "V": "mv", "Z": "nv"}  # as they lie on the sheet
+NUMBERS = {"Q": Q, "K": K.T, "S": S, "V": V, "Z": Z}
+TOLD = {**AXES, "K": "mk"}  # as einsum is told them
+LEFT = {"Q": 32, "K": 170, "S": 170, "V": 390, "Z": 390}
+WIDTH = {"Q": 26, "K": 60, "S": 60, "V": 42, "Z": 42}  # of a cell
+PALE = 0.45  # what is done with
 CELL, GAP, FLOOR = 28, 18, 158  # the last: top of Q, S and Z, which stand below
-NUMBERS = {"Q": Q, "K": K.T, "S": S, "V": V, "Z": Z}  # as they lie on the sheet
-LEFT = {"Q": 60, "K": 212, "S": 212, "V": 348, "Z": 348}
-WIDTH = {"Q": CELL, "K": CELL, "S": CELL, "V": 40, "Z": 40}  # of a cell
-LETTERS = (16, 21)  # where a line of letters begins, how far apart they are
-FIRST, SECOND = 50, 88  # their lines
+LETTERS = (8, 19)  # where a line of letters begins, how far apart they are
+FIRST, SECOND = 38, 66  # their lines
 
 
 def opening() -> Film:
     """The film."""
-    scored, mixed = [*_array("Q"), *_array("K")], [*_shares(), *_array("V")]
-    scores, outputs = _letters("Q", "K", "S"), _letters("S", "V", "Z")
+    given = [*_array("Q"), *_array("K"), *_array("V")]
+    scored = _letters("Q", "K", "S")
+    no_k = [*scored, *_crossed("Q", "K")]
+    mixed = [*no_k, *_letters("S", "V", "Z")]
+    no_m = [*mixed, *_crossed("S", "V")]
+    pale = [*_done("Q", "k"), *_done("K", "k")]
+    shares = ", ".join(f"{share:.3f}" for share in A[0])
     frames = [
-        Frame([*scored, *scores[:5]], "Q has two axes, n and k. K has m and k, and stands here."),
         Frame(
-            [*scored, *_array("S", (0, 0)), *_met("Q", "K", "S", 0, 0), *scores],
+            [*given, *_empty("S"), *_empty("Z"), *scored[:6], _open()],
+            "Which two axes will Z have? Q, K and V bring two each.",
+        ),
+        Frame(
+            [*given, *_array("S", (0, 0)), *_empty("Z"), *_met("Q", "K", "S"), *scored],
             f"One query and one key walk along k in step. Their products add up to {S[0, 0]}.",
         ),
         Frame(
-            [*scored, *_array("S"), *_met("Q", "K", "S", 1, 1), *scores],
+            [*given, *_array("S"), *_empty("Z"), *_all("Q", "K", "S"), *scored],
             "Every n meets every m in this way.",
         ),
         Frame(
-            [*_gone("Q", "K", "S"), *_array("S"), *scores, *_crossed("Q", "K")],
+            [*pale, *_array("V"), *_array("S"), *_empty("Z"), *_folded("Q", "K", "S"), *no_k],
             "Now k is added up, and gone. What is left has n and m.",
         ),
         Frame(
-            [*_shares(), *scores, *_crossed("Q", "K")],
-            "Softmax makes shares of the scores, along m. The axes stay.",
+            [*pale, *_shares(), *_array("V"), *_empty("Z"), *no_k],
+            f"Softmax makes shares of the scores, along m: {shares}. The axes stay.",
         ),
         Frame(
-            [*mixed, *scores, *_crossed("Q", "K"), *outputs[:5]],
-            "V has m as well, and an axis of its own, v.",
+            [*pale, *_shares(), *_array("V"), *_array("Z", (0, 0)), *_met("S", "V", "Z"), *mixed],
+            f"Shares and values walk along m. Their products add up to {Z[0, 0]:.1f}.",
         ),
         Frame(
-            [
-                *mixed,
-                *_array("Z"),
-                *_met("S", "V", "Z", 0, 0),
-                *scores,
-                *_crossed("Q", "K"),
-                *outputs,
-            ],
-            f"Shares and values walk along m. Their products add up to {Z[0, 0]:.1f}, and so on.",
+            [*pale, *_shares(), *_array("V"), *_array("Z"), *_all("S", "V", "Z"), *mixed],
+            "Every n meets every v.",
         ),
         Frame(
             [
-                *_gone("S", "V", "Z"),
+                *pale,
+                *_done("S", "m"),
+                *_done("V", "m"),
                 *_array("Z"),
-                *scores,
-                *_crossed("Q", "K"),
-                *outputs,
-                *_crossed("S", "V"),
+                *_folded("S", "V", "Z"),
+                *no_m,
             ],
             "Now m is added up, and gone as well.",
         ),
         Frame(
             [
-                *scored,
-                *mixed,
+                *_left("Q", "k"),
+                *_left("K", "k", "m"),
+                *_left("S", "m"),
+                *_left("V", "m"),
                 *_array("Z"),
-                *scores,
-                *_crossed("Q", "K"),
-                *outputs,
-                *_crossed("S", "V"),
+                *no_m,
             ],
             "Z has n from the words that ask, and v from what is said. It has no k and no m.",
         ),
@@ -92,103 +94,141 @@ def opening() -> Film:
     return Film("Axes meet, and one is added up", frames, HIGH)
 
 
-def _array(name: str, only: tuple[int, int] | None = None) -> list[Part]:
+def _array(name: str, only: tuple[int, int] | None = None, opacity: float = 1) -> list[Part]:
     """Its cells, darker where numbers are larger, and its two axes; or one number of it alone."""
     numbers = NUMBERS[name]
+    most = float(abs(numbers).max())
     parts = []
     for i, j in np.ndindex(*numbers.shape):
-        (x, y), number = _corner(name, i, j), numbers[i, j]
         is_there = only in (None, (i, j))
-        filled = 0.5 * abs(number) / abs(numbers).max() if is_there else 0
-        parts.append(box(f"{name} {i} {j}", (x, y), (WIDTH[name], CELL), GREY, filled, 1))
-        if is_there:
-            parts.append(_number(name, i, j, (x + WIDTH[name] / 2, y + CELL / 2)))
-    return [*parts, *_axes(name), _name(name)]
+        text = f"{numbers[i, j]:{'.1f' if name == 'Z' else 'g'}}".replace("-", "−")
+        filled = 0.4 * abs(float(numbers[i, j])) / most if is_there else 0
+        parts += _cell(name, i, j, filled, text if is_there else "", opacity)
+    return [*parts, *_axes(name, opacity), _name(name, opacity)]
 
 
-def _number(name: str, i: int, j: int, middle: tuple[float, float], opacity: float = 1) -> Part:
-    number = NUMBERS[name][i, j]
-    text = f"{number:.1f}" if name == "Z" else f"{number:g}".replace("-", "−")
-    x, y = middle
-    return word(f"{name} says {i} {j}", x, y + 6, text, size=SMALL, opacity=opacity)
-
-
-def _name(name: str, text: str = "") -> Part:
-    """Beside an array, or over Q, which has a neighbour."""
-    rows, columns = NUMBERS[name].shape
-    (x, y), (right, low) = _corner(name, 0, 0), _corner(name, rows, columns)
-    place = ((x + right) / 2, y - 9) if name == "Q" else (right + 13, (y + low) / 2 + 6)
-    return word(f"name of {name}", *place, text or name)
-
-
-def _shares() -> list[Part]:
+def _shares(opacity: float = 1) -> list[Part]:
     """S after softmax: darker where more is heard."""
-    cells = [
-        box(f"S {i} {j}", _corner("S", i, j), (CELL, CELL), GREY, 0.9 * float(A[i, j]), 1)
-        for i, j in np.ndindex(*A.shape)
+    parts = []
+    for i, j in np.ndindex(*A.shape):
+        parts += _cell("S", i, j, 0.5 * float(A[i, j]), f"{A[i, j]:.3f}", opacity)
+    return [*parts, *_axes("S", opacity), _name("S", opacity, "A")]
+
+
+def _done(name: str, shared: str) -> list[Part]:
+    """An array that has been read: pale, and without the axis that is gone."""
+    whole = _shares(PALE) if name == "S" else _array(name, opacity=PALE)
+    gone = (f"{name} bar {shared}", f"{name} axis {shared}")
+    return [part for part in whole if part.key not in gone]
+
+
+def _left(name: str, *gone: str) -> list[Part]:
+    """An array whose axes are pale where they are gone."""
+    whole = _shares() if name == "S" else _array(name)
+    keys = [part.key for part in _axes(name, 1) if part.key[-1] in gone]
+    pale = [part for part in _axes(name, PALE) if part.key in keys]
+    return [*(part for part in whole if part.key not in keys), *pale]
+
+
+def _empty(name: str) -> list[Part]:
+    """Room for an array, of which nothing is known."""
+    rows, columns = NUMBERS[name].shape
+    parts = []
+    for i, j in np.ndindex(rows, columns):
+        parts += _cell(name, i, j, 0, "", PALE)
+    (x, y), (right, low) = _corner(name, 0, 0), _corner(name, rows, columns)
+    asks = word(f"{name}?", (x + right) / 2, (y + low) / 2 + 12, "?", INK, size=34, weight=700)
+    return [*parts, asks, _name(name)]
+
+
+def _cell(name: str, i: int, j: int, filled: float, text: str, opacity: float) -> list[Part]:
+    x, y = _corner(name, i, j)
+    middle = (x + WIDTH[name] / 2, y + CELL / 2 + 6)
+    return [
+        box(f"{name} {i} {j}", (x, y), (WIDTH[name], CELL), GREY, filled, 1, opacity),
+        word(f"{name} says {i} {j}", *middle, text, size=SMALL, opacity=opacity),
     ]
-    return [*cells, *_axes("S"), _name("S", "A")]
+
+
+def _name(name: str, opacity: float = 1, text: str = "") -> Part:
+    """At the corner where the axes of an array meet."""
+    (x, y), (_, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
+    below = low + 26 if _is_below(name) else y - 11
+    return word(
+        f"name of {name}", x - 21, below, text or name, size=22, weight=700, opacity=opacity
+    )
 
 
 def _corner(name: str, i: int, j: int) -> tuple[float, float]:
-    return LEFT[name] + WIDTH[name] * j, _top(name) + CELL * i
-
-
-def _top(name: str) -> float:
-    return FLOOR if _is_below(name) else FLOOR - GAP - CELL * len(NUMBERS[name])
+    top = FLOOR if _is_below(name) else FLOOR - GAP - CELL * len(NUMBERS[name])
+    return LEFT[name] + WIDTH[name] * j, top + CELL * i
 
 
 def _is_below(name: str) -> bool:
     return name in ("Q", "S", "Z")
 
 
-def _axes(name: str) -> list[Part]:
+def _axes(name: str, opacity: float) -> list[Part]:
     """A bar in the colour of the axis along its rows and its columns, and the axis' letter."""
-    rows, columns = list(AXES[name] if name != "K" else AXES[name][::-1])
+    rows, columns = [*AXES[name]]
     (x, y), (right, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
     beside, letter = (low + 6, low + 26) if _is_below(name) else (y - 6, y - 11)
+    middles = {rows: (x - 21, (y + low) / 2 + 6), columns: ((x + right) / 2, letter)}
+    bars = {rows: [(x - 6, y), (x - 6, low)], columns: [(x, beside), (right, beside)]}
     return [
-        line(f"{name} bar {rows}", [(x - 6, y), (x - 6, low)], COLOURS[rows], 5),
-        word(f"{name} axis {rows}", x - 19, (y + low) / 2 + 6, rows, COLOURS[rows], weight=600),
-        line(f"{name} bar {columns}", [(x, beside), (right, beside)], COLOURS[columns], 5),
-        word(
-            f"{name} axis {columns}", (x + right) / 2, letter, columns, COLOURS[columns], weight=600
+        *(line(f"{name} bar {axis}", bar, COLOURS[axis], 5, opacity) for axis, bar in bars.items()),
+        *(
+            word(f"{name} axis {axis}", *at, axis, COLOURS[axis], weight=600, opacity=opacity)
+            for axis, at in middles.items()
         ),
     ]
 
 
-def _met(left: str, top: str, into: str, i: int, j: int) -> list[Part]:
+def _met(left: str, top: str, into: str) -> list[Part]:
     """Frames around a row, a column and the number that they give."""
-    shared = COLOURS[_shared(left, top)]
     rows, columns = NUMBERS[top].shape[0], NUMBERS[left].shape[1]
-    return [
-        box(f"row of {left}", _corner(left, i, 0), (columns * WIDTH[left], CELL), shared, 0, 4),
-        box(f"column of {top}", _corner(top, 0, j), (WIDTH[top], rows * CELL), shared, 0, 4),
-        box(f"cell of {into}", _corner(into, i, j), (WIDTH[into], CELL), INK, 0, 4),
-    ]
+    return _framed(
+        (left, _corner(left, 0, 0), (columns * WIDTH[left], CELL)),
+        (top, _corner(top, 0, 0), (WIDTH[top], rows * CELL)),
+        (into, _corner(into, 0, 0), (WIDTH[into], CELL)),
+    )
 
 
-def _gone(left: str, top: str, into: str) -> list[Part]:
-    """Two arrays that have moved together along the axis that they share, until none is left."""
+def _all(left: str, top: str, into: str) -> list[Part]:
+    """These frames, around all rows, all columns and all numbers."""
+    return _framed(*((name, _corner(name, 0, 0), _size(name)) for name in (left, top, into)))
+
+
+def _folded(left: str, top: str, into: str) -> list[Part]:
+    """These frames, as they have closed along the axis that is gone, and what was left of it."""
     shared = _shared(left, top)
     x, y = _corner(into, 0, 0)
-    parts = []
-    for name in (left, top):
-        size = (0, CELL) if name == left else (WIDTH[top], 0)
-        for i, j in np.ndindex(*NUMBERS[name].shape):
-            at = _corner(name, i, j)
-            corner = (x, at[1]) if name == left else (at[0], y)
-            parts.append(box(f"{name} {i} {j}", corner, size, GREY, 0.5, 1, 0))
-            if name != "S":
-                parts.append(
-                    _number(name, i, j, (corner[0] + size[0] / 2, corner[1] + size[1] / 2), 0)
-                )
-    for name in (left, top):
-        parts.append(line(f"{name} bar {shared}", [(x, y), (x, y)], COLOURS[shared], 5, 0))
-        parts.append(
-            word(f"{name} axis {shared}", x, y, shared, COLOURS[shared], weight=600, opacity=0)
-        )
+    wide, high = _size(into)
+    parts = _framed(
+        (left, (x, y), (0, high)), (top, (x, y), (wide, 0)), (into, (x, y), (wide, high))
+    )
+    ends = {left: ((x, y + high + 6), (x, y + high + 26)), top: ((x - 6, y), (x - 21, y - 6))}
+    for name, (end, letter) in ends.items():
+        axis = f"{name} axis {shared}"
+        parts.append(line(f"{name} bar {shared}", [end, end], COLOURS[shared], 5, 0))
+        parts.append(word(axis, *letter, shared, COLOURS[shared], weight=600, opacity=0))
     return parts
+
+
+def _framed(*frames: tuple[str, tuple[float, float], tuple[float, float]]) -> list[Part]:
+    """Around two arrays in the colour of the axis that they share, and around what they give."""
+    shared = COLOURS[_shared(frames[0][0], frames[1][0])]
+    given = [
+        box(f"frame of {name} for {frames[2][0]}", corner, size, shared, 0.2, 4)
+        for name, corner, size in frames[:2]
+    ]
+    name, corner, size = frames[2]
+    return [*given, box(f"frame of {name}", corner, size, INK, 0, 4)]
+
+
+def _size(name: str) -> tuple[float, float]:
+    rows, columns = NUMBERS[name].shape
+    return WIDTH[name] * columns, CELL * rows
 
 
 def _shared(one: str, other: str) -> str:
@@ -197,9 +237,9 @@ def _shared(one: str, other: str) -> str:
 
 
 def _letters(left: str, right: str, into: str) -> list[Part]:
-    """What einsum is told, in seven parts: the first five are what goes in."""
+    """What einsum is told, in eight parts: the first five are what goes in."""
     low = FIRST if into == "S" else SECOND
-    told = [*AXES[left], ",", *AXES[right], "→", *AXES[into]]
+    told = [*TOLD[left], ",", *TOLD[right], "→", *TOLD[into]]
     whose = [left, left, "", right, right, "", into, into]
     return [
         word(
@@ -208,17 +248,22 @@ def _letters(left: str, right: str, into: str) -> list[Part]:
             low,
             each,
             COLOURS.get(each, INK),
-            size=24,
+            size=22,
             weight=600,
         )
         for n, each in enumerate(told)
     ]
 
 
+def _open() -> Part:
+    """In place of the letters that are to come."""
+    return word("asks", LETTERS[0] + LETTERS[1] * 6, FIRST, "?", INK, size=22, weight=700)
+
+
 def _crossed(left: str, right: str) -> list[Part]:
     """Lines through the axis that two arrays shared."""
     low = FIRST if left == "Q" else SECOND
-    told = f"{AXES[left]},{AXES[right]}"
+    told = f"{TOLD[left]},{TOLD[right]}"
     shared = _shared(left, right)
     places = [LETTERS[0] + LETTERS[1] * n for n, each in enumerate(told) if each == shared]
     return [

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, Part, arc, box, word
-from attnlab.figures.palette import BLUE, ORANGE, PURPLE, Colour
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
 TOKENS = ("the", "cat", "sat")
@@ -16,16 +16,15 @@ KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
 VALUES = ((1, 0), (0, 2), (3, 1))
 ASKS = 1  # the word that does
 
-HIGH = 256
+HIGH = 270
 COLOURS = (PURPLE, ORANGE, BLUE)
-MIDDLES = (84, 240, 396)
-WORDS = 104  # the line that they stand on
-KEY, ASKED = 116, 150  # tops of the cells
-PRODUCTS, SCORE, SHARE = 204, 238, 136  # lines of numbers
-CELL, TALL = 36, 28
-UNIT, BAR = 40, 20  # px for an entry of 1; how tall its bar is
-VALUE, OUT = 154, 178  # tops of the first bars, of values and of Z
-LEFT = 200  # of Z's
+MIDDLES = (122, 258, 394)
+CELL, TALL = 34, 26
+NAMES = 58  # where the rows' names end
+FLOOR, WORDS = 50, 72  # where arcs begin; the words' line
+KEY, ASKED, NUMBER = 82, 112, 166  # tops of the cells; the line of scores and shares
+UNIT, BAR, STEP = 28, 16, 19  # px for an entry of 1; how tall its bar is; from bar to bar
+VALUE, OUT = 180, 230  # tops of the first bars, of values and of Z
 
 
 def opening() -> Film:
@@ -33,7 +32,7 @@ def opening() -> Film:
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
     asked = [_asked(m, scores) for m in range(len(TOKENS))]
     frames = [_begins(), *asked, *_shares(scores), *_fills(scores)]
-    return Film("One query meets each key", frames, HIGH)
+    return Film("How much does “cat” hear of each word?", frames, HIGH)
 
 
 def weights(scores: Sequence[float]) -> list[float]:
@@ -43,20 +42,17 @@ def weights(scores: Sequence[float]) -> list[float]:
 
 
 def _begins() -> Frame:
-    parts = [*_words(), *_keys(), *_query(MIDDLES[ASKS])]
-    return Frame(
-        parts, f"Each word shows a key, three numbers. “cat” asks with its query, {QUERY}."
-    )
+    parts = [*_stage(), *_arcs([0.1] * len(TOKENS), GREY), *_numbers(["?"] * 3, "score")]
+    parts += [*_query(MIDDLES[ASKS]), *_values(), *_room()]
+    return Frame(parts, "Each word has a key and a value. “cat” asks them all with its query.")
 
 
 def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
-    parts = [*_words(), *_arcs([score / 8 for score in scores[: m + 1]])]
-    parts += [*_keys(), *_query(MIDDLES[m]), *_numbers([f"{s}" for s in scores[: m + 1]], SCORE)]
-    parts += [
-        word(f"product {c}", _left(m, c) + CELL / 2, PRODUCTS, f"{q * k}", COLOURS[ASKS])
-        for c, (q, k) in enumerate(zip(QUERY, KEYS[m], strict=True))
-    ]
+    parts = [*_stage(), *_arcs([score / 8 for score in scores[: m + 1]])]
+    known = [f"{score}" if at <= m else "?" for at, score in enumerate(scores)]
+    parts += _numbers(known, "score")
+    parts += [*_query(MIDDLES[m]), *_values(), *_room()]
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
     return Frame(parts, f"Beside {whose}: {' + '.join(products)} = {scores[m]}.")
 
@@ -66,65 +62,65 @@ def _shares(scores: Sequence[int]) -> list[Frame]:
     scaled = [score / math.sqrt(len(QUERY)) for score in scores]
     shares = weights(scores)
     best = max(range(len(TOKENS)), key=lambda m: shares[m])
+    rest = [*_stage(), *_query(MIDDLES[ASKS]), *_values(), *_room()]
     return [
         Frame(
-            [*_words(), *_arcs([s / 8 for s in scaled]), *_numbers([f"{s:.1f}" for s in scaled])],
+            [
+                *rest,
+                *_arcs([s / 8 for s in scaled]),
+                *_numbers([f"{s:.1f}" for s in scaled], "÷ √3"),
+            ],
             "Each score is divided by √3, the root of the keys' width.",
         ),
         Frame(
-            [*_words(), *_arcs(shares), *_numbers([f"{share:.2f}" for share in shares])],
+            [*rest, *_arcs(shares), *_numbers([f"{share:.3f}" for share in shares], "share")],
             f"Softmax makes shares of them, which add up to 1: “{TOKENS[best]}” gets "
-            f"{shares[best]:.2f}.",
+            f"{shares[best]:.3f}.",
         ),
     ]
 
 
 def _fills(scores: Sequence[int]) -> list[Frame]:
-    """The values, as much of them as is read, and their sum."""
+    """As much of the values as is read, and the sum."""
     shares = weights(scores)
-    over = [*_words(), *_arcs(shares), *_numbers([f"{share:.2f}" for share in shares])]
-    given, read, poured = [*over], [*over], [*over]
-    right: list[float] = [LEFT, LEFT]
-    for m, (share, value) in enumerate(zip(shares, VALUES, strict=True)):
-        for e, number in enumerate(value):
-            left, top = MIDDLES[m] - 60, VALUE + e * (BAR + 6)
-            given.append(_bar(m, e, number, left, top))
-            given.append(_at_end(f"value {m} {e}", left, number, top, f"{number}"))
-            read.append(_bar(m, e, share * number, left, top))
-            poured.append(_bar(m, e, share * number, right[e], OUT + e * (BAR + 6)))
-            right[e] += UNIT * share * number
-    full = [*poured, word("z", LEFT - 16, OUT + 30, "its row of Z", COLOURS[ASKS], anchor="end")]
+    over = [*_stage(), *_query(MIDDLES[ASKS]), *_arcs(shares)]
+    over += _numbers([f"{share:.3f}" for share in shares], "share")
+    read = [*over, *_values(shares), *_room()]
+    poured = [*over, *_room(""), *_values(shares, poured=True)]
     for e in range(2):
         total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
-        full.append(_at_end(f"z {e}", LEFT, total, OUT + e * (BAR + 6), f"{total:.2f}"))
+        poured.append(_at_end(f"z {e}", _left(ASKS), total, OUT + e * STEP, f"{total:.2f}", 700))
     return [
-        Frame(given, "Each word passes on a value: here two numbers, drawn as bars."),
         Frame(read, "A share says how much of the value is read."),
-        Frame(poured, "These parts are added up, entry by entry."),
-        Frame(full, "That is one row of Z: what “cat” has heard, mostly of “sat”."),
+        Frame(
+            poured,
+            "Added up, entry by entry, they are a row of Z: what “cat” has heard, mostly of “sat”.",
+        ),
     ]
 
 
-def _words() -> list[Part]:
-    return [
+def _stage() -> list[Part]:
+    """The words, their keys, and what each row is called."""
+    parts = [
         word(f"word {m}", MIDDLES[m], WORDS, token, COLOURS[m], size=24, weight=600)
         for m, token in enumerate(TOKENS)
     ]
-
-
-def _arcs(shares: Sequence[float]) -> list[Part]:
-    """From the word that asks, as thick as these say."""
-    return [
-        arc(f"arc {m}", MIDDLES[ASKS], MIDDLES[m], WORDS - 24, share, COLOURS[m])
-        for m, share in enumerate(shares)
-    ]
-
-
-def _keys() -> list[Part]:
-    parts = []
     for m, key in enumerate(KEYS):
         parts += _cells(f"key {m}", MIDDLES[m], KEY, key, COLOURS[m], 0.12)
-    return parts
+    return [*parts, _name("key", KEY + 19), _name("query", ASKED + 19)]
+
+
+def _name(name: str, below: float, key: str = "") -> Part:
+    """Of a row, at its left."""
+    return word(f"name of {key or name}", NAMES, below, name, GREY, "end", SMALL)
+
+
+def _arcs(shares: Sequence[float], colour: Colour | None = None) -> list[Part]:
+    """From the word that asks, as thick as these say."""
+    return [
+        arc(f"arc {m}", MIDDLES[ASKS], MIDDLES[m], FLOOR, share, colour or COLOURS[m], 1, 720)
+        for m, share in enumerate(shares)
+    ]
 
 
 def _query(middle: float) -> list[Part]:
@@ -139,23 +135,60 @@ def _cells(
         left = middle + CELL * (c - len(numbers) / 2)
         parts += [
             box(f"{key} box {c}", (left, top), (CELL, TALL), colour, filled, 1.5),
-            word(f"{key} {c}", left + CELL / 2, top + 21, f"{number}"),
+            word(f"{key} {c}", left + CELL / 2, top + 20, f"{number}"),
         ]
     return parts
 
 
-def _left(m: int, c: int) -> float:
-    """Of a word's cell c."""
-    return MIDDLES[m] + CELL * (c - len(QUERY) / 2)
+def _left(m: int) -> float:
+    """Of a word's column."""
+    return MIDDLES[m] - CELL * len(QUERY) / 2
 
 
-def _numbers(texts: Sequence[str], below: float = SHARE) -> list[Part]:
-    return [word(f"number {m}", MIDDLES[m], below, each, size=24) for m, each in enumerate(texts)]
+def _numbers(texts: Sequence[str], name: str) -> list[Part]:
+    """A row of them, and what they are."""
+    return [
+        _name(name, NUMBER, "numbers"),
+        *(
+            word(f"number {m}", MIDDLES[m], NUMBER, each, size=24, weight=600)
+            for m, each in enumerate(texts)
+        ),
+    ]
 
 
-def _bar(m: int, e: int, number: float, left: float, top: float) -> Part:
-    return box(f"bar {m} {e}", (left, top), (UNIT * number, BAR), COLOURS[m])
+def _values(shares: Sequence[float] = (1, 1, 1), poured: bool = False) -> list[Part]:
+    """Two numbers of each word, drawn as bars; of them a share is read, and poured into Z."""
+    parts = [_name("value" if min(shares) == 1 else "read", VALUE + 25, "values")]
+    right = [_left(ASKS)] * 2
+    for m, (share, value) in enumerate(zip(shares, VALUES, strict=True)):
+        for e, number in enumerate(value):
+            top = VALUE + e * STEP
+            place = (right[e], OUT + e * STEP) if poured else (_left(m), top)
+            text = f"{share * number:.2f}" if share < 1 and number else f"{number}"
+            parts += [
+                _bar(f"all {m} {e}", m, number, (_left(m), top), 1 if share == 1 else 0.25),
+                _bar(f"part {m} {e}", m, share * number, place),
+                _at_end(f"value {m} {e}", _left(m), number, top, text),
+            ]
+            right[e] += UNIT * share * number
+    return parts
 
 
-def _at_end(key: str, left: float, number: float, top: float, text: str) -> Part:
-    return word(key, left + UNIT * number + 8, top + 16, text, anchor="start", size=SMALL)
+def _room(text: str = "?") -> list[Part]:
+    """For a row of Z, which is empty at first."""
+    left, middle = _left(ASKS), OUT + 25
+    return [
+        word("name of z", NAMES, middle, "Z", COLOURS[ASKS], "end", 24, 700),
+        box("room", (left - 5, OUT - 3), (134, 40), COLOURS[ASKS], 0.08, 1.5),
+        word("empty", left + 62, middle, text, COLOURS[ASKS], size=24, weight=700),
+    ]
+
+
+def _bar(key: str, m: int, number: float, place: Place, opacity: float = 1) -> Part:
+    return box(key, place, (UNIT * number, BAR), COLOURS[m], opacity=opacity)
+
+
+def _at_end(
+    key: str, left: float, number: float, top: float, text: str, weight: float = 400
+) -> Part:
+    return word(key, left + UNIT * number + 6, top + 14.5, text, INK, "start", SMALL, weight)

@@ -1,38 +1,48 @@
-"""Lesson 04 opens with a width that grows, until one weight has swallowed the others."""
+"""Lesson 04 opens with a width that grows: scores spread, until one weight swallows the others."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, WIDE, Part, arc, centred, word
-from attnlab.figures.palette import BLUE, ORANGE
+from attnlab.figures.live.parts import INK, LETTER, SMALL, WIDE, Part, arc, centred, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE
 
 WORDS = ("the", "desk", "hears", "one", "book", "only")
 READER = 1
-WIDTHS = tuple(2**power for power in range(11))
-# Chosen among 2,000: at each width its largest weights are near those of a typical reader, and
-# from a width of 16 on it is "book" that has the largest.
-SEED = 184
+WIDTHS = tuple(2**power for power in range(7))
+# Chosen among 3,000: at each width its largest weights are near those of a typical reader, and
+# from a width of 8 on it is "book" that has the largest.
+SEED = 496
 
-HIGH = 268
-LINE, ABOVE, BELOW = 142, 122, 150  # of the words; where arcs begin
-BOTTOM = HIGH - 4
+HIGH = 270
+LINE, ABOVE, BELOW = 148, 130, 156  # of the words; where arcs begin
+TOP, BOTTOM, LAST = 38, 238, 264  # strips of scores; the last line of words
+ZERO, UNIT = 215, 14  # x of a score of 0; px for 1
 
 
 def opening() -> Film:
     """The film."""
-    as_they_are, divided = weights()
-    frames = [_frame(*each) for each in zip(WIDTHS, as_they_are, divided, strict=True)]
-    return Film("A reader whose questions grow wider", frames, HIGH, telling=6)
+    raw = scores()
+    frames = [_frame(*each) for each in zip(WIDTHS, raw, raw / _roots(), strict=True)]
+    return Film("Why does one weight swallow the others?", frames, HIGH)
+
+
+def scores() -> np.ndarray:
+    """One reader's scores of the six books at each width, (7, 6)."""
+    numbers = np.random.default_rng(SEED).standard_normal((1 + len(WORDS), max(WIDTHS)))
+    summed = np.cumsum(numbers[0] * numbers[1:], axis=-1).T  # a wider question is a longer one
+    return summed[np.array(WIDTHS) - 1]
 
 
 def weights() -> tuple[np.ndarray, np.ndarray]:
-    """One reader's weights at each width, (11, 6): of raw scores, and of those divided by √d_k."""
-    numbers = np.random.default_rng(SEED).standard_normal((1 + len(WORDS), max(WIDTHS)))
-    summed = np.cumsum(numbers[0] * numbers[1:], axis=-1).T  # a wider question is a longer one
-    raw = summed[np.array(WIDTHS) - 1]
-    return _softmax(raw), _softmax(raw / np.sqrt(WIDTHS)[:, None])
+    """Its weights, (7, 6): of raw scores, and of those divided by √d_k."""
+    raw = scores()
+    return _softmax(raw), _softmax(raw / _roots())
+
+
+def _roots() -> np.ndarray:
+    return np.sqrt(WIDTHS)[:, None]
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:
@@ -42,21 +52,47 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
 
 def _frame(width: int, raw: np.ndarray, divided: np.ndarray) -> Frame:
     best = int(np.argmax(raw))
-    parts = [*_arcs("raw", raw), *_arcs("divided", divided)]
+    leads = [float(np.diff(np.sort(each))[-1]) for each in (raw, divided)]
+    gets = [float(_softmax(each)[best]) for each in (raw, divided)]
+    parts = [*_strip("raw", raw), *_strip("divided", divided)]
+    parts += [*_arcs("raw", _softmax(raw)), *_arcs("divided", _softmax(divided))]
     parts += [
         word(f"word {m}", x, LINE, each, weight=700 if m == READER else 400)
         for m, (x, each) in enumerate(zip(centred(WORDS), WORDS, strict=True))
     ]
     parts += [
-        word("raw", 0, 18, "scores as they are", ORANGE, anchor="start", size=SMALL),
-        word("divided", 0, BOTTOM, "divided by √d_k", BLUE, anchor="start", size=SMALL),
-        word("width", WIDE, 18, f"d_k = {width}", anchor="end", size=24),
+        word("as they are", 0, 20, "scores as they are", ORANGE, "start", SMALL, 600),
+        word("root", 0, LAST, f"divided by √{width}", BLUE, "start", SMALL, 600),
+        word("d", 366, 20, "d", INK, "start", 24, 600),
+        word("d's k", 381, 26, "k", INK, "start", SMALL, 600),
+        word("width", 400, 20, f"= {width}", INK, "start", 24, 600),
     ]
     return Frame(
         parts,
-        f"{width} wide: “{WORDS[best]}” gets {raw[best]:.2f}. With scores divided by "
-        f"√{width} it gets {divided[best]:.2f}.",
+        f"{width} wide: “{WORDS[best]}” leads by {leads[0]:.1f} and gets {gets[0]:.2f}. Divided by "
+        f"√{width}: {leads[1]:.1f} and {gets[1]:.2f}.",
     )
+
+
+def _strip(name: str, values: np.ndarray) -> list[Part]:
+    """A line of numbers, a dot on it for each score, and how far the largest is ahead."""
+    y, colour = (TOP, ORANGE) if name == "raw" else (BOTTOM, BLUE)
+    places = [ZERO + UNIT * float(value) for value in values]
+    best = int(np.argmax(values))
+    second, first = sorted(places)[-2:]
+    beyond = first + 27 + LETTER * SMALL * len(WORDS[best])
+    return [
+        line(f"{name} line", [(0, y), (first, y)], GREY, 1.5),
+        line(f"{name} end", [(min(beyond, WIDE), y), (WIDE, y)], GREY, 1.5),
+        line(f"{name} tick", [(ZERO, y - 9), (ZERO, y + 9)], GREY, 1.5),
+        word(f"{name} zero", ZERO, y - 14 if name == "raw" else LAST, "0", GREY, size=SMALL),
+        line(f"{name} lead", [(second, y), (first, y)], colour, 5),
+        *(
+            dot(f"{name} dot {m}", x, y, 8 if m == best else 5.5, colour, 1 if m == best else 0.6)
+            for m, x in enumerate(places)
+        ),
+        word(f"{name} best", first + 13, y + 6, WORDS[best], colour, "start", SMALL, 600),
+    ]
 
 
 def _arcs(name: str, shares: np.ndarray) -> list[Part]:
@@ -70,6 +106,7 @@ def _arcs(name: str, shares: np.ndarray) -> list[Part]:
             BELOW if is_below else ABOVE,
             float(share),
             BLUE if is_below else ORANGE,
+            wide=1.6 * WIDE,
             below=is_below,
         )
         for m, (x, share) in enumerate(zip(places, shares, strict=True))

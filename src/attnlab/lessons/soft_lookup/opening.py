@@ -13,7 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Choice, Film, Frame
-from attnlab.figures.live.parts import SMALL, WIDE, Part, arc, centred, word
+from attnlab.figures.live.parts import (
+    INK,
+    LETTER,
+    SIZE,
+    SMALL,
+    WIDE,
+    Part,
+    across,
+    arc,
+    box,
+    centred,
+    line,
+    word,
+)
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 
 SENTENCES = Path(__file__).with_name("sentences.json")
@@ -24,7 +37,9 @@ MENUS = {
 }
 MANY = ("dogs", "kings", "girls", "cats")
 HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
-GAP, LEAST = 13, 0.05  # between words; a weight that is drawn
+GAP, LEAST = 15, 0.05  # between words, where there is room; a weight that is drawn
+EDGE = 8  # how much wider the slot of the verbs is than they are
+APART, AWAY = 13, 28  # how far the two verbs are from the line, and the one that lost
 START = "start"  # what the model has for the beginning of a text
 
 
@@ -59,47 +74,86 @@ def _recorded() -> dict[str, Any]:
 def _frames(chosen: Choice) -> list[Frame]:
     words = sentence(chosen)
     known = _recorded()[" ".join(words)]
-    rows, guess, other = known["weights"], known["guess"], known["other"]
-    line = [START, *words, guess]
-    places = centred(line, gap=GAP)
-    frames = []
-    for last in range(1, len(words) + 1):
-        parts = [*_words(line[: last + 1], places), *_arcs(rows, places, last)]
-        frames.append(Frame(parts, _heard(line, rows[last])))
-    last = len(words)
-    parts = [*_words(line[:-1], places), *_arcs(rows, places, last)]
-    asks = word("guess", places[-1], LINE, "?", ORANGE, weight=700)
-    frames.append(
-        Frame([*parts, asks], f"Which verb is next? The model guesses after “{line[last]}”.")
-    )
-    parts = [*_words(line[:-1], places), *_arcs(rows, places, last)]
-    parts += [
-        word("guess", places[-1], LINE, guess, ORANGE, weight=700),
-        word("not", min(places[-1] + 45, WIDE), LINE + 28, f"not {other}", GREY, "end", SMALL),
-    ]
-    whom = chosen["first noun"]
+    rows, verbs = known["weights"], sorted((known["guess"], known["other"]))
+    text, last = [START, *words], len(words)
+    whole = [*text, verbs[1]]
+    room = WIDE - EDGE - across(whole, gap=0)
+    places = centred(whole, gap=min(GAP, room / (len(whole) - 1)))
+    nouns = (2, text.index(chosen["second noun"], 3))
+    stage = [*_asked(places, last, nouns), *_verbs(verbs, places[-1])]
+    told = f"Whom will “{text[-1]}” listen to? That decides between “{verbs[0]}” and “{verbs[1]}”."
+    frames = [Frame([*_words(text, places, last), *stage, _doubt(places, last, nouns[0])], told)]
+    for at in range(1, last + 1):
+        parts = [*_words(text, places, at), *stage, *_arcs(rows, places, at)]
+        frames.append(Frame(parts, _heard(text, rows[at])))
+    guess, other = known["guess"], known["other"]
+    parts = [*_words(text, places, last, 2), *_arcs(rows, places, last)]
+    parts += [*_asked(places, last, nouns), *_verbs(verbs, places[-1], guess)]
     told = (
-        f"“{line[last]}” has listened to “{whom}”: the likeliest verb is “{guess}”, not “{other}”."
+        f"“{text[-1]}” has listened to “{text[2]}”: the likeliest verb is “{guess}”, not “{other}”."
     )
     return [*frames, Frame(parts, told)]
 
 
-def _heard(line: Sequence[str], row: Sequence[float]) -> str:
+def _asked(places: Sequence[float], last: int, nouns: Sequence[int]) -> list[Part]:
+    """The arcs of which the last word may draw one: to either noun."""
+    wide = places[-1] - places[0]
+    return [
+        arc(f"to {j}?", places[last], places[j], FLOOR, 0.15, GREY, 2, wide, dashes="4 6")
+        for j in nouns
+    ]
+
+
+def _doubt(places: Sequence[float], last: int, first: int) -> Part:
+    """A question mark under the wider of these arcs."""
+    middle = (places[last] + places[first]) / 2
+    return word("doubt", middle, FLOOR - 30, "?", ORANGE, size=36, weight=700)
+
+
+def _verbs(verbs: Sequence[str], middle: float, guess: str = "") -> list[Part]:
+    """Both, in a slot at the end of the line; the one that is guessed comes onto the line."""
+    wide = LETTER * SIZE * len(verbs[1]) + EDGE
+    low = LINE - 6
+    height = 31 if guess else 58
+    parts = [box("slot", (middle - wide / 2, low - height / 2), (wide, height), ORANGE, 0.1, 1.5)]
+    for up, verb in zip((-1, 1), verbs, strict=True):
+        is_lost = bool(guess) and verb != guess
+        y = LINE + up * APART if not guess else LINE + up * AWAY * is_lost
+        weight = 700 if verb == guess else 400
+        parts.append(
+            word(f"verb {up}", middle, y, verb, GREY if is_lost else ORANGE, weight=weight)
+        )
+        if is_lost:
+            half = LETTER * SIZE * len(verb) / 2
+            parts.append(line("lost", [(middle - half, y - 6), (middle + half, y - 6)], GREY, 2))
+    return parts
+
+
+def _heard(text: Sequence[str], row: Sequence[float]) -> str:
     last = len(row) - 1
     most = max(range(len(row)), key=lambda j: row[j])
     if most == last:
-        return f"“{line[last]}” keeps to itself: {row[last]:.2f}."
-    whom = "the start of the text" if most == 0 else f"“{line[most]}”"
-    return f"“{line[last]}” listens most to {whom}: {row[most]:.2f}."
+        return f"“{text[last]}” keeps to itself: {row[last]:.2f}."
+    whom = "the start of the text" if most == 0 else f"“{text[most]}”"
+    return f"“{text[last]}” listens most to {whom}: {row[most]:.2f}."
 
 
-def _words(line: Sequence[str], places: Sequence[float]) -> list[Part]:
-    last = len(line) - 1
+def _words(
+    text: Sequence[str], places: Sequence[float], last: int, subject: int | None = None
+) -> list[Part]:
+    """All words; those that are not read yet are grey, and the one that is read last is bold."""
     return [
         word("word 0", places[0], LINE, START, GREY, size=SMALL),
         *(
-            word(f"word {i}", places[i], LINE, line[i], weight=700 if i == last else 400)
-            for i in range(1, len(line))
+            word(
+                f"word {i}",
+                places[i],
+                LINE,
+                text[i],
+                ORANGE if i == subject else INK if i <= last else GREY,
+                weight=700 if i in (last, subject) else 400,
+            )
+            for i in range(1, len(text))
         ),
     ]
 
