@@ -300,15 +300,16 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_what_is_not_in_reach_of_a_window_has_no_arc_and_is_guessed() -> None:
-    parts = {
-        key: (look, text)
-        for _, key, look, text in opening_of("12-shortcuts").state["frames"][-1]["parts"]
-    }
-    assert parts["right 0 1"][1] == "1.00"  # full attention
-    assert float(parts["right 1 1"][1]) < 0.2
-    assert "look 0 1 0" in parts
-    assert "look 1 1 0" not in parts
+def test_a_window_stays_as_wide_and_what_it_does_not_reach_has_no_arc_and_is_guessed() -> None:
+    frames = shown("12-shortcuts")
+    far, table = frames[3], frames[-1]
+    assert "look 0 far 0" in far
+    assert "look 1 far 0" not in far
+    wide = float(table["test 1 1"]["width"])
+    assert float(table["share 0 1"]["width"]) == wide  # full attention, always right
+    assert float(table["share 1 1"]["width"]) < 0.2 * wide
+    assert len({frame["reach 1"]["width"] for frame in frames[:-1]}) == 1
+    assert len({frame["reach 0"]["width"] for frame in frames[:-1]}) == 3
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
