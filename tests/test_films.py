@@ -276,13 +276,18 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
         "“fox” listens to each word alike (0.09), and the model writes “fox”.",
         "With PyTorch's it would have written “owl wolf”.",
     ]
-    right = model_film.BACKENDS[model_film.OWN]
+    right = model_film.RIGHT
     text = "fox king owl wolf ; fox king"
     with torch.no_grad():
         scores = small.load()(small.numbered([small.START, *text.split()]))
     assert model_film.written(right, text.split()).words[7] == small.words[scores[0, -1].argmax()]
-    own = model_film.opening(right, text).state["frames"][-1]["told"]
-    assert own == "It is the same as with PyTorch's."
+    own = model_film.opening(right, text).state["frames"][-1]
+    assert own["told"] == "It is the same as with PyTorch's."
+    arcs = {key: look for _, key, look, _ in own["parts"] if key.startswith("arc")}
+    above, below = model_film.ABOVE[0], model_film.BELOW[0]
+    for key, look in arcs.items():  # the learner's own above are PyTorch's below
+        other = key.replace(f"arc {above} ", f"arc {below} ")
+        assert arcs[other]["stroke-width"] == look["stroke-width"]
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):
