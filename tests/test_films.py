@@ -318,14 +318,16 @@ def test_a_window_stays_as_wide_and_what_it_does_not_reach_has_no_arc_and_is_gue
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
-def test_kernels_come_in_by_their_times_and_the_last_holds_most() -> None:
+def test_bars_of_kernels_end_as_their_times_and_math_is_the_last() -> None:
     parts = {
         key: (look, text)
         for _, key, look, text in opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
     }
     names = [key.removeprefix("time ") for key in parts if key.startswith("time ")]
-    radius = {name: parts[f"holds {name}"][0]["r"] for name in names}
-    assert max(radius, key=lambda name: radius[name]) == "math"
     seconds = {name: float(parts[f"time {name}"][1].split()[0]) for name in names}
+    long = {name: float(parts[f"bar {name}"][0]["width"]) for name in names}
     assert max(seconds, key=lambda name: seconds[name]) == "math"
-    assert parts["now"][1] == parts["time math"][1]
+    for name in names:
+        assert long[name] / long["math"] == pytest.approx(seconds[name] / seconds["math"], rel=0.05)
+    assert parts["few holds"][1] == "0.07 GB"
+    assert parts["many holds"][1] == "39 GB"

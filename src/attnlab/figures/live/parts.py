@@ -16,6 +16,7 @@ from attnlab.figures.palette import BLUE, Colour
 WIDE = 480
 SMALL, SIZE = 18, 20  # of words
 LETTER = 0.56  # a letter's width, as a share of its size, in wide system fonts
+CODE = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"  # each letter 0.6 wide
 INK = "currentColor"
 Place = tuple[float, float]
 
@@ -58,10 +59,15 @@ def word(
     size: float = SIZE,
     weight: float = 400,
     opacity: float = 1,
+    face: str = "",
 ) -> Part:
-    """Words whose middle, start or end ('middle', 'start', 'end') is at x, on a line at y."""
+    """Words whose middle, start or end ('middle', 'start', 'end') is at x, on a line at y.
+
+    Their typeface is that of the page, or `CODE`.
+    """
     look = {"x": x, "y": y, "font_size": size, "font_weight": weight, "opacity": opacity}
-    return _part("text", key, text, look, fill=colour, text_anchor=anchor)
+    faced = {"font_family": face} if face else {}
+    return _part("text", key, text, look, fill=colour, text_anchor=anchor, **faced)
 
 
 def dot(
