@@ -268,6 +268,17 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
 
 
+@pytest.mark.lessons("11-cost")
+def test_an_old_sum_shrinks_by_the_factor_that_stands_beside_it() -> None:
+    frames = opening_of("11-cost").state["frames"]
+    before, after = shown("11-cost")[1:3]
+    text = {key: text for _, key, _, text in frames[2]["parts"] if key.startswith("factor")}
+    assert text["factor 1"] == "×1"
+    for r in range(4):
+        old, new = (float(each[f"share 0 {r} 0"]["width"]) for each in (before, after))
+        assert float(text[f"factor {r}"][1:]) == pytest.approx(new / old, abs=0.01)
+
+
 @pytest.mark.lessons("14-real-model")
 def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() -> None:
     film = opening_of("14-real-model")

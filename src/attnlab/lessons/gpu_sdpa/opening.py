@@ -63,7 +63,7 @@ def _told(now: float, ends: list[tuple[float, str]], alone: float, rows: Rows) -
     if rows[kernel]["seconds"] == now:
         end = f"{_called(kernel)} is done after {_ms(now)}."
         if kernel == first:
-            return f"{end} It works in tiles, in a small fast memory, and never has all scores."
+            return f"{end} It works tile by tile in fast memory, and never has all scores."
         few = "These three hold little more than the answers."
         return f"{end} {few}" if kernel == ends[-2][1] else end
     if now < (ends[-2][0] + slow) / 2:
@@ -108,7 +108,7 @@ def _fast(at: int, rows: Rows) -> list[Part]:
         dot("lens", x, y, RADIUS, GREY, 0.22),
         *_grid("few", (left, top), cell),
         box("tile", (left + column * cell, top + row * cell), (cell, cell), BLUE),
-        *_held("few", x, "one tile", held),
+        *_held("few", x, "a tile", held),
     ]
 
 
