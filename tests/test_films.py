@@ -145,6 +145,26 @@ def test_lesson_09s_score_depends_on_the_distance_alone() -> None:
         assert [score(at, at + apart) for at in range(5)] == pytest.approx([expected] * 5)
 
 
+@pytest.mark.lessons("09-position")
+def test_lesson_09s_shadow_falls_at_a_right_angle_and_is_as_long_as_the_score() -> None:
+    from attnlab.lessons.position.opening import MIDDLE, UNIT
+
+    frames = opening_of("09-position").state["frames"]
+    for frame in frames[1:]:
+        parts = {key: (look, text) for _, key, look, text in frame["parts"]}
+        tip, foot = points(parts["falls"][0])
+        (_, end) = points(parts["short"][0])
+        along, fall, shadow = end - MIDDLE, tip - foot, foot - MIDDLE
+        assert along @ fall == pytest.approx(0, abs=8)  # drawn to a tenth of a pixel
+        made = float(parts["score"][1].removeprefix("score ").replace("−", "-"))
+        assert shadow @ along / UNIT**2 == pytest.approx(made, abs=0.01)
+
+
+def points(look: dict[str, float | str]) -> np.ndarray:
+    """Of a line."""
+    return np.array([each.split() for each in str(look["d"])[1:].split("L")], float)
+
+
 @pytest.mark.lessons("05-pytorch")
 def test_lesson_05s_slopes_are_those_that_autograd_finds() -> None:
     import torch
