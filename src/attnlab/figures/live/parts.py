@@ -146,6 +146,7 @@ def arc(
     opacity: float = 1,
     wide: float = WIDE,
     below: bool = False,
+    thickest: float = 8,
 ) -> Part:
     """An arc over a line of words, from one that listens to one that it listens to.
 
@@ -159,6 +160,7 @@ def arc(
         opacity: of an arc of weight 1; a lighter one is paler.
         wide: how far the words reach, which decides how high it is.
         below: it hangs under the words instead.
+        thickest: of an arc of weight 1.
     """
     up = 1 if below else -1
     if start == end:
@@ -169,7 +171,8 @@ def arc(
         top = floor + rise(abs(start - end), wide) * up
         d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f}"
         d += f" {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
-    return _stroke(key, d, colour, 1 + 7 * weight, opacity * (0.25 + 0.75 * weight))
+    thick = 1 + (thickest - 1) * weight
+    return _stroke(key, d, colour, thick, opacity * (0.25 + 0.75 * weight))
 
 
 def _stroke(
