@@ -38,8 +38,10 @@ def opening() -> Film:
     before, last = ends[-2][0], ends[-1][0]
     on = [before + (last - before) * share for share in (0.25, 0.5, 0.75)]
     times = sorted([0.0, *on, *(seconds for seconds, _ in ends)])
+    tiled = times.index(before)  # until then a tile moves
     frames = [
-        Frame(_parts(at, t, count, rows), _told(t, ends, alone, rows)) for at, t in enumerate(times)
+        Frame(_parts(min(at, tiled), t, count, rows), _told(t, ends, alone, rows))
+        for at, t in enumerate(times)
     ]
     device = " ".join(newest["device"].split()[:2])
     return Film(f"One call, four kernels: {n:,} tokens on an {device}", frames, HIGH)
@@ -71,13 +73,13 @@ def _told(now: float, ends: list[tuple[float, str]], alone: float, rows: Rows) -
     return f"The operations alone take {_ms(alone)}, at the speed of large matrix products."
 
 
-def _parts(at: int, now: float, count: int, rows: Rows) -> list[Part]:
+def _parts(tile: int, now: float, count: int, rows: Rows) -> list[Part]:
     most = max(rows[kernel]["seconds"] for kernel in KERNELS)
     many = f"{count / 1e9:,.0f} billion operations in each"
     parts = [
         word("call", 6, 20, CALL, anchor="start", size=SMALL, face=CODE),
         word("operations", 6, 47, many, anchor="start", size=SMALL),
-        *_fast(at, rows),
+        *_fast(tile, rows),
         *_all(rows),
     ]
     for (kernel, name), y in zip(KERNELS.items(), LANES, strict=True):
@@ -94,11 +96,11 @@ def _parts(at: int, now: float, count: int, rows: Rows) -> list[Part]:
     return parts
 
 
-def _fast(at: int, rows: Rows) -> list[Part]:
+def _fast(tile: int, rows: Rows) -> list[Part]:
     """A lens on the three that work in tiles: there is one tile of all scores at a time."""
     (x, y), cell = LENS, 1.4 * RADIUS / CELLS
     left, top = x - CELLS * cell / 2, y - CELLS * cell / 2
-    row, column = divmod(at * 11 % CELLS**2, CELLS)
+    row, column = divmod(tile * 11 % CELLS**2, CELLS)
     low, high = LANES[1] - THICK / 2, LANES[-1] + THICK / 2
     bracket = [(212, low), (219, low), (219, high), (212, high)]
     held = max(rows[kernel]["bytes"] for kernel in KERNELS if kernel != "math")

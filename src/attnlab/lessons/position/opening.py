@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, box, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, Colour
 
 PLACES = 10
@@ -85,7 +85,7 @@ def _frame(asked: int, asks: int, told: str, thrown: float = 1) -> Frame:
         line("ruler", [(x - 2 * ONE, y), (x + 2 * ONE, y)], GREY, 2),
         *(line(f"tick {n}", [(x + n * ONE, y - 5), (x + n * ONE, y + 5)], GREY, 2) for n in TICKS),
         *(word(f"number {n}", x + n * ONE, y + 26, _whole(n), GREY, size=SMALL) for n in TICKS),
-        box("so much", (x + min(made, 0) * ONE, y - 7), (abs(made) * ONE, 14), GREEN),
+        line("so much", [(x, y), (x + made * ONE, y)], GREEN, 9, thrown),
     ]
     return Frame(parts, told)
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from attnlab import small
 from attnlab.figures.live.film import Choice, Film, Frame
 from attnlab.figures.live.parts import INK, LETTER, SMALL, WIDE, Part, arc, box, places, word
-from attnlab.figures.palette import BLUE, ORANGE, Colour
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 Side = tuple[float, float, float]
 Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_forward
@@ -165,7 +165,8 @@ def _frames(name: str, text: Text, right: Text) -> list[Frame]:
     under = _new(right, BELOW, at, skipped)
     stage = [*given, *under]
     asks = _word(f"new {ABOVE[1]} {text.start}", at[text.start], ABOVE[1], "?", ORANGE)
-    begins = [*stage, *_below(right, at, skipped), asks]
+    awaited = _arcs(right.rows, ABOVE, at, skipped, GREY)
+    begins = [*stage, *awaited, *_below(right, at, skipped), asks]
     new = right.new.removesuffix(" .")
     frames = [
         Frame(
@@ -245,31 +246,37 @@ def _new(
 
 def _above(text: Text, at: list[float], skipped: int, focus: int | None = None) -> list[Part]:
     rows = text.rows if focus is None else text.rows[: focus + 1]
-    return _arcs(rows, ABOVE, at, skipped, focus)
+    return _arcs(rows, ABOVE, at, skipped, ORANGE, focus)
 
 
 def _below(right: Text, at: list[float], skipped: int, focus: int | None = None) -> list[Part]:
-    return _arcs(right.rows, BELOW, at, skipped, focus)
+    return _arcs(right.rows, BELOW, at, skipped, BLUE, focus)
 
 
 def _arcs(
-    rows: list[list[float]], side: Side, at: list[float], skipped: int, focus: int | None
+    rows: list[list[float]],
+    side: Side,
+    at: list[float],
+    skipped: int,
+    colour: Colour,
+    focus: int | None = None,
 ) -> list[Part]:
-    """From the words before those that were written; arcs to the dots are one."""
+    """From the words before those that were written; arcs to the dots are one. Grey is pale."""
     parts, wide = [], FLAT * (at[-1] - at[0])
     for n, row in enumerate(rows):
         whole = [(m, weight) for m, weight in enumerate(row) if m >= skipped]
         if skipped:
             whole.append((0, sum(row[:skipped])))
+        opacity = PALE if colour == GREY or focus not in (None, n) else 1
         parts += [
             arc(
-                f"arc {side[0]} {n} {m}",
+                f"{colour.name} arc {n} {m}",
                 at[len(row) - 1],
                 at[m],
                 side[0],
                 weight,
-                ORANGE if side == ABOVE else BLUE,
-                1 if focus in (None, n) else PALE,
+                colour,
+                opacity,
                 wide,
                 below=side == BELOW,
             )

@@ -82,9 +82,10 @@ def opening() -> Film:
             part for row, cells in enumerate(rows) for part in _answer(row, test, cells[test])
         ]
         frames.append(Frame(stage, asked.found))
+    stage = [word("head", 4, HEAD, "How often each is right", INK, "start", 22, 600), *_names()]
+    frames.append(Frame([*stage, *_table(rows, SQUARE)], "Four tests, and what each found."))
     told = "Full attention passes all four tests. Each shortcut fails some: it depends on the task."
-    head = word("head", 4, HEAD, "How often each is right", INK, "start", 22, 600)
-    frames.append(Frame([head, *_names(), *_table(rows)], told))
+    frames.append(Frame([*stage, *_table(rows, ACROSS - 10)], told))
     return Film("What each shortcut still finds", frames, HIGH)
 
 
@@ -153,9 +154,9 @@ def _squares(rows: list[Cells], done: int) -> list[Part]:
     ]
 
 
-def _table(rows: list[Cells]) -> list[Part]:
-    """The squares grown to bars, with their numbers."""
-    size = (ACROSS - 10, SQUARE)
+def _table(rows: list[Cells], wide: float) -> list[Part]:
+    """The squares in columns, as wide as this, with their numbers."""
+    size = (wide, SQUARE)
     parts = []
     for n, test in enumerate(TESTS):
         left = COLUMN + n * ACROSS
