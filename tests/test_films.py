@@ -147,6 +147,26 @@ def test_lesson_09s_score_depends_on_the_distance_alone() -> None:
         assert [score(at, at + apart) for at in range(5)] == pytest.approx([expected] * 5)
 
 
+@pytest.mark.lessons("09-position")
+def test_lesson_09s_shadow_falls_at_a_right_angle_and_is_as_long_as_the_score() -> None:
+    from attnlab.lessons.position.opening import MIDDLE, UNIT
+
+    frames = opening_of("09-position").state["frames"]
+    for frame in frames[1:]:
+        parts = {key: (look, text) for _, key, look, text in frame["parts"]}
+        tip, foot = points(parts["falls"][0])
+        (_, end) = points(parts["short"][0])
+        along, fall, shadow = end - MIDDLE, tip - foot, foot - MIDDLE
+        assert along @ fall == pytest.approx(0, abs=8)  # drawn to a tenth of a pixel
+        made = float(parts["score"][1].removeprefix("score ").replace("−", "-"))
+        assert shadow @ along / UNIT**2 == pytest.approx(made, abs=0.01)
+
+
+def points(look: dict[str, float | str]) -> np.ndarray:
+    """Of a line."""
+    return np.array([each.split() for each in str(look["d"])[1:].split("L")], float)
+
+
 @pytest.mark.lessons("05-pytorch")
 def test_lesson_05s_slopes_are_those_that_autograd_finds() -> None:
     import torch
@@ -309,6 +329,17 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
 
 
+@pytest.mark.lessons("11-cost")
+def test_an_old_sum_shrinks_by_the_factor_that_stands_beside_it() -> None:
+    frames = opening_of("11-cost").state["frames"]
+    before, after = shown("11-cost")[1:3]
+    text = {key: text for _, key, _, text in frames[2]["parts"] if key.startswith("factor")}
+    assert text["factor 1"] == "×1"
+    for r in range(4):
+        old, new = (float(each[f"share 0 {r} 0"]["width"]) for each in (before, after))
+        assert float(text[f"factor {r}"][1:]) == pytest.approx(new / old, abs=0.01)
+
+
 @pytest.mark.lessons("14-real-model")
 def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() -> None:
     film = opening_of("14-real-model")
@@ -317,13 +348,18 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
         "“fox” listens to each word alike (0.09), and the model writes “fox”.",
         "With PyTorch's it would have written “owl wolf”.",
     ]
-    right = model_film.BACKENDS[model_film.OWN]
+    right = model_film.RIGHT
     text = "fox king owl wolf ; fox king"
     with torch.no_grad():
         scores = small.load()(small.numbered([small.START, *text.split()]))
     assert model_film.written(right, text.split()).words[7] == small.words[scores[0, -1].argmax()]
-    own = model_film.opening(right, text).state["frames"][-1]["told"]
-    assert own == "It is the same as with PyTorch's."
+    own = model_film.opening(right, text).state["frames"][-1]
+    assert own["told"] == "It is the same as with PyTorch's."
+    thick = {key: look.get("stroke-width") for _, key, look, _ in own["parts"]}
+    mine = [key for key in thick if key.startswith("orange arc")]
+    assert mine
+    for key in mine:  # the learner's own above are PyTorch's below
+        assert thick[key] == thick[key.replace("orange", "blue")]
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):
@@ -341,26 +377,29 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_what_is_not_in_reach_of_a_window_has_no_arc_and_is_guessed() -> None:
-    parts = {
-        key: (look, text)
-        for _, key, look, text in opening_of("12-shortcuts").state["frames"][-1]["parts"]
-    }
-    assert parts["right 0 1"][1] == "1.00"  # full attention
-    assert float(parts["right 1 1"][1]) < 0.2
-    assert "look 0 1 0" in parts
-    assert "look 1 1 0" not in parts
+def test_a_window_stays_as_wide_and_what_it_does_not_reach_has_no_arc_and_is_guessed() -> None:
+    frames = shown("12-shortcuts")
+    far, table = frames[3], frames[-1]
+    assert "look 0 far 0" in far
+    assert "look 1 far 0" not in far
+    wide = float(table["test 1 1"]["width"])
+    assert float(table["share 0 1"]["width"]) == wide  # full attention, always right
+    assert float(table["share 1 1"]["width"]) < 0.2 * wide
+    assert len({frame["reach 1"]["width"] for frame in frames[:-2]}) == 1
+    assert len({frame["reach 0"]["width"] for frame in frames[:-2]}) == 3
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
-def test_kernels_come_in_by_their_times_and_the_last_holds_most() -> None:
+def test_bars_of_kernels_end_as_their_times_and_math_is_the_last() -> None:
     parts = {
         key: (look, text)
         for _, key, look, text in opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
     }
     names = [key.removeprefix("time ") for key in parts if key.startswith("time ")]
-    radius = {name: parts[f"holds {name}"][0]["r"] for name in names}
-    assert max(radius, key=lambda name: radius[name]) == "math"
     seconds = {name: float(parts[f"time {name}"][1].split()[0]) for name in names}
+    long = {name: float(parts[f"bar {name}"][0]["width"]) for name in names}
     assert max(seconds, key=lambda name: seconds[name]) == "math"
-    assert parts["now"][1] == parts["time math"][1]
+    for name in names:
+        assert long[name] / long["math"] == pytest.approx(seconds[name] / seconds["math"], rel=0.05)
+    assert parts["few holds"][1] == "0.07 GB"
+    assert parts["many holds"][1] == "39 GB"

@@ -45,7 +45,7 @@ batch = 64 if device == "cuda" else 1  # with less to do, a GPU is as slow as th
 begin("13-gpu-sdpa")
 
 # %% [markdown]
-# Which of four kernels carries most?
+# What does it cost to hold all scores?
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

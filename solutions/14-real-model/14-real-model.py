@@ -38,7 +38,7 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("14-real-model")
 
 # %% [markdown]
-# A wrong function is in. Then choose PyTorch's.
+# Above, a wrong function goes in; below is PyTorch's. Choose other wrong ones.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

@@ -16,6 +16,7 @@ from attnlab.figures.palette import BLUE, Colour
 WIDE = 480
 SMALL, SIZE = 18, 20  # of words
 LETTER = 0.56  # a letter's width, as a share of its size, in wide system fonts
+CODE = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"  # each letter 0.6 wide
 INK = "currentColor"
 Place = tuple[float, float]
 
@@ -58,10 +59,15 @@ def word(
     size: float = SIZE,
     weight: float = 400,
     opacity: float = 1,
+    face: str = "",
 ) -> Part:
-    """Words whose middle, start or end ('middle', 'start', 'end') is at x, on a line at y."""
+    """Words whose middle, start or end ('middle', 'start', 'end') is at x, on a line at y.
+
+    Their typeface is that of the page, or `CODE`.
+    """
     look = {"x": x, "y": y, "font_size": size, "font_weight": weight, "opacity": opacity}
-    return _part("text", key, text, look, fill=colour, text_anchor=anchor)
+    faced = {"font_family": face} if face else {}
+    return _part("text", key, text, look, fill=colour, text_anchor=anchor, **faced)
 
 
 def dot(
@@ -141,6 +147,7 @@ def arc(
     wide: float = WIDE,
     below: bool = False,
     dashes: str = "",
+    thickest: float = 8,
 ) -> Part:
     """An arc over a line of words, from one that listens to one that it listens to.
 
@@ -155,6 +162,7 @@ def arc(
         wide: how far the words reach, which decides how high it is.
         below: it hangs under the words instead.
         dashes: of an arc that is only asked about.
+        thickest: of an arc of weight 1.
     """
     up = 1 if below else -1
     if start == end:
@@ -165,7 +173,8 @@ def arc(
         top = floor + rise(abs(start - end), wide) * up
         d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f}"
         d += f" {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
-    return _stroke(key, d, colour, 1 + 7 * weight, opacity * (0.25 + 0.75 * weight), dashes)
+    thick = 1 + (thickest - 1) * weight
+    return _stroke(key, d, colour, thick, opacity * (0.25 + 0.75 * weight), dashes)
 
 
 def _stroke(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, Part, centred, curve, word
+from attnlab.figures.live.parts import INK, Part, across, centred, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 ASKS = ("I", "read", "a", "book", "yesterday")
@@ -19,21 +19,30 @@ HIGH, TOP, LOW = 250, 34, 226  # of the sheet; of the lines of words
 FROM, TO = centred(ASKED), centred(ASKS, gap=44)
 THICK, THIN = 18, 1.5  # a line of weight 1, and one that only asks
 TOLD = 0.1  # a weight that is told
+CROSSING = (1, 4)  # of those that ask: read and yesterday
 
 
 def opening() -> Film:
     """The film."""
     shares = weights()
-    frames = [Frame(_words(0), "An original of six words, all there from the start.")]
+    nothing = [0.0] * len(ASKED)
+    told = "An original of six words. Five are to be written, and each may ask all six."
+    frames = [Frame([*_to_come(0), *_words(0)], told)]
     for n, asks in enumerate(ASKS):
-        earlier = [part for other in range(n) for part in _lines(other, shares[other], BLUE, 0.35)]
-        asking = [*earlier, *_lines(n, [0.0] * len(ASKED), GREY, 0.9)]
-        answered = [*earlier, *_lines(n, shares[n], ORANGE, 0.9)]
-        frames.append(Frame([*asking, *_words(n + 1)], f"“{asks}” asks all six."))
-        frames.append(Frame([*answered, *_words(n + 1, shares[n])], _told(asks, shares[n])))
-    every = [part for n in range(len(ASKS)) for part in _lines(n, shares[n], BLUE, 0.75)]
-    end = "Five words asked, six could answer. The lines cross: German has another order."
-    frames.append(Frame([*every, *_words(len(ASKS), focused=False)], end))
+        around = [part for other in range(n) for part in _lines(other, shares[other], BLUE, 0.35)]
+        around += _to_come(n + 1)
+        asking, answered = _lines(n, nothing, GREY, 1.5), _lines(n, shares[n], ORANGE, 0.9)
+        frames.append(Frame([*around, *asking, *_words(n + 1, [n])], f"“{asks}” asks all six."))
+        heard = [m for m, share in enumerate(shares[n]) if share >= TOLD]
+        parts = [*around, *answered, *_words(n + 1, [n], heard)]
+        frames.append(Frame(parts, _told(asks, shares[n])))
+    every = []
+    for n in sorted(range(len(ASKS)), key=CROSSING.__contains__):  # those that cross lie in front
+        every += _lines(n, shares[n], ORANGE if n in CROSSING else BLUE, 0.75)
+    one, other = CROSSING
+    end = f"The lines of “{ASKS[one]}” and “{ASKS[other]}” cross: German has another order."
+    heard = [shares[n].index(max(shares[n])) for n in CROSSING]
+    frames.append(Frame([*every, *_words(len(ASKS), CROSSING, heard)], end))
     return Film("Two sentences face to face", frames, HIGH)
 
 
@@ -55,15 +64,32 @@ def _told(asks: str, row: Sequence[float]) -> str:
     return f"“{asks}” reads {' and '.join(heard)}{more}."
 
 
-def _words(written: int, row: Sequence[float] = (), focused: bool = True) -> list[Part]:
-    """The original, and so many words of its translation; in focus the last, and what it reads."""
+def _words(written: int, asking: Sequence[int] = (), heard: Sequence[int] = ()) -> list[Part]:
+    """The original, and so many words of its translation; in focus those that ask or are heard."""
+    return [
+        word(
+            f"{kind} {n}",
+            x,
+            y,
+            text,
+            ORANGE if n in focus else INK,
+            weight=400 + 200 * (n in focus),
+        )
+        for kind, words, places, y, focus in (
+            ("asked", ASKED, FROM, TOP, heard),
+            ("asks", ASKS[:written], TO, LOW, asking),
+        )
+        for n, (text, x) in enumerate(zip(words, places, strict=False))
+    ]
+
+
+def _to_come(written: int) -> list[Part]:
+    """Where the other words of the translation are to be, and what they may ask."""
     parts = []
-    for m, x in enumerate(FROM):
-        colour, weight = (ORANGE, 600) if row and row[m] >= TOLD else (INK, 400)
-        parts.append(word(f"asked {m}", x, TOP, ASKED[m], colour, weight=weight))
-    for n, x in enumerate(TO[:written]):
-        colour, weight = (ORANGE, 600) if focused and n == written - 1 else (INK, 400)
-        parts.append(word(f"asks {n}", x, LOW, ASKS[n], colour, weight=weight))
+    for n in range(written, len(ASKS)):
+        half = across(ASKS[n : n + 1]) / 2
+        blank = [(TO[n] - half, LOW + 4), (TO[n] + half, LOW + 4)]
+        parts += [line(f"blank {n}", blank, GREY, 2), *_lines(n, [0.0] * len(ASKED), GREY, 0.5)]
     return parts
 
 

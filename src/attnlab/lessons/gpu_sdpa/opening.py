@@ -1,7 +1,7 @@
 """Lesson 13 opens with one call in four kernels: as many operations in each, and not as many bytes.
 
-They run beside each other, each with what it holds in memory behind it. Times and bytes are the
-newest that are recorded beside the lesson, those of its longest text.
+A bar is a kernel's time, and stays. Under them is how many scores there are at once. Times and
+bytes are the newest that are recorded beside the lesson, those of its longest text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, dot, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, box, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
@@ -17,10 +17,13 @@ KERNELS = {"math": "math", "efficient": "efficient", "flash": "flash", "cudnn": 
 CALL = "F.scaled_dot_product_attention(q, k, v)"
 WIDTH = 128  # of a head
 
-HIGH = 262
-START, FINISH = 226, 392
-LANES = (112, 172, 208, 244)  # where they run
-LARGEST, RUNNER = 32, 7  # radius of the most bytes, as an area; and of a runner
+HIGH, HELD = 268, (236, 262)  # of the sheet; of the two lines under the pictures
+START, LONGEST = 100, 292  # of bars: their left, and the longest
+LANES, THICK = (74, 124, 161, 198), 22  # middles of bars
+LENS, RADIUS = (290, 161), 57  # what most kernels have in fast memory, and its radius
+ALL, SIDE = (364, 110), 102  # what math has: its corner and side
+CELLS = 8  # tiles along a side, in both
+Rows = dict[str, dict[str, Any]]
 
 
 def opening() -> Film:
@@ -32,13 +35,16 @@ def opening() -> Film:
     count = operations(n, run)
     alone = count / run["peak"]["flops"]
     ends = sorted((rows[kernel]["seconds"], kernel) for kernel in KERNELS)
-    (first, _), *_, (third, _), (last, _) = ends
-    between = [first / 3, 2 * first / 3, (ends[1][0] + third) / 2]
-    between += [third + (last - third) * share for share in (0.25, 0.5, 0.75)]
-    times = sorted([0.0, *between, *(seconds for seconds, _ in ends)])
-    frames = [Frame(_parts(t, count, rows), _told(t, ends, n, alone, rows)) for t in times]
+    before, last = ends[-2][0], ends[-1][0]
+    on = [before + (last - before) * share for share in (0.25, 0.5, 0.75)]
+    times = sorted([0.0, *on, *(seconds for seconds, _ in ends)])
+    tiled = times.index(before)  # until then a tile moves
+    frames = [
+        Frame(_parts(min(at, tiled), t, count, rows), _told(t, ends, alone, rows))
+        for at, t in enumerate(times)
+    ]
     device = " ".join(newest["device"].split()[:2])
-    return Film(f"One call, four kernels, on an {device}", frames, HIGH)
+    return Film(f"One call, four kernels: {n:,} tokens on an {device}", frames, HIGH)
 
 
 def operations(n: int, run: dict[str, Any]) -> int:
@@ -46,53 +52,100 @@ def operations(n: int, run: dict[str, Any]) -> int:
     return 4 * n * n * int(run["d"]) * int(run["heads"])
 
 
-def _told(
-    now: float, ends: list[tuple[float, str]], n: int, alone: float, rows: dict[str, Any]
-) -> str:
+def _told(now: float, ends: list[tuple[float, str]], alone: float, rows: Rows) -> str:
     if not now:
-        held = "Blue is what each holds; three hold next to nothing."
-        return f"{n:,} tokens, four kernels, the same operations. {held}"
+        return "PyTorch has four kernels for one call, and all do the same operations. They start."
     done = [kernel for seconds, kernel in ends if seconds <= now]
-    if not done:
-        return f"The operations alone take {_ms(alone)}, at the speed of large matrix products."
-    kernel = done[-1]
+    (fast, first), (slow, slowest) = ends[0], ends[-1]
     if len(done) == len(ends):
-        times = rows[kernel]["bytes"] / rows[ends[0][1]]["bytes"]
-        return f"Math is done: the same operations, and {times:.0f} times the bytes of cuDNN."
+        times, more = slow / fast, rows[slowest]["bytes"] / rows[first]["bytes"]
+        far = f"{times:.0f} times the time and {more:.0f} times the bytes of {_called(first)}"
+        return f"{_called(slowest)} is done: {far}."
+    kernel = done[-1]
     if rows[kernel]["seconds"] == now:
         end = f"{_called(kernel)} is done after {_ms(now)}."
-        return f"{end} It works in tiles and never holds all scores."
-    slowest = ends[-1]
-    return (
-        f"{_called(slowest[1])} makes all scores, and holds {_size(rows[slowest[1]])}. "
-        f"At an even pace it has done {now / slowest[0]:.0%}."
-    )
+        if kernel == first:
+            return f"{end} It works tile by tile in fast memory, and never has all scores."
+        few = "These three hold little more than the answers."
+        return f"{end} {few}" if kernel == ends[-2][1] else end
+    if now < (ends[-2][0] + slow) / 2:
+        return f"{_called(slowest)} makes all scores, keeps them in memory, and reads them again."
+    return f"The operations alone take {_ms(alone)}, at the speed of large matrix products."
 
 
-def _parts(now: float, count: int, rows: dict[str, Any]) -> list[Part]:
-    most = max(rows[kernel]["bytes"] for kernel in KERNELS)
+def _parts(tile: int, now: float, count: int, rows: Rows) -> list[Part]:
+    most = max(rows[kernel]["seconds"] for kernel in KERNELS)
+    many = f"{count / 1e9:,.0f} billion operations in each"
     parts = [
-        word("call", WIDE / 2, 22, CALL, size=SMALL),
-        word("operations", 6, 52, f"{count / 1e9:,.0f} billion operations each", anchor="start"),
-        word("now", WIDE - 6, 52, _ms(now), ORANGE, anchor="end", size=24, weight=600),
-        line("finish", [(FINISH, 66), (FINISH, HIGH - 4)], GREY, 2, dashes="6 5"),
+        word("call", 6, 20, CALL, anchor="start", size=SMALL, face=CODE),
+        word("operations", 6, 47, many, anchor="start", size=SMALL),
+        *_fast(tile, rows),
+        *_all(rows),
     ]
     for (kernel, name), y in zip(KERNELS.items(), LANES, strict=True):
-        row = rows[kernel]
-        x = START + (FINISH - START) * min(now / row["seconds"], 1)
-        r = LARGEST * (row["bytes"] / most) ** 0.5
+        seconds = min(now, rows[kernel]["seconds"])
+        long = max(LONGEST * seconds / most, 2)
+        colour = INK if rows[kernel]["seconds"] <= now else ORANGE
         parts += [
-            line(f"lane {name}", [(START, y), (FINISH, y)], GREY, 1.5, 0.6),
-            dot(f"holds {name}", x - RUNNER - r, y, r, BLUE, 0.6),
-            dot(f"runs {name}", x, y, RUNNER, ORANGE),
-            word(f"name {name}", 6, y + 6, name, INK, anchor="start", size=SMALL, weight=600),
-            word(f"size {name}", 98, y + 6, _size(row), BLUE, anchor="start", size=SMALL),
+            box(f"bar {name}", (START, y - THICK / 2), (long, THICK), ORANGE),
+            word(f"name {name}", 6, y + 6, name, anchor="start", size=SMALL, weight=600),
+            word(
+                f"time {name}", START + long + 8, y + 6, _ms(seconds), colour, "start", SMALL, 600
+            ),
         ]
-        if row["seconds"] <= now:
-            time = _ms(row["seconds"])
-            parts.append(
-                word(f"time {name}", WIDE - 6, y + 6, time, ORANGE, anchor="end", size=SMALL)
-            )
+    return parts
+
+
+def _fast(tile: int, rows: Rows) -> list[Part]:
+    """A lens on the three that work in tiles: there is one tile of all scores at a time."""
+    (x, y), cell = LENS, 1.4 * RADIUS / CELLS
+    left, top = x - CELLS * cell / 2, y - CELLS * cell / 2
+    row, column = divmod(tile * 11 % CELLS**2, CELLS)
+    low, high = LANES[1] - THICK / 2, LANES[-1] + THICK / 2
+    bracket = [(212, low), (219, low), (219, high), (212, high)]
+    held = max(rows[kernel]["bytes"] for kernel in KERNELS if kernel != "math")
+    return [
+        line("few from", bracket, GREY, 1.5),
+        line("few to", [(219, y), (x - RADIUS, y)], GREY, 1.5),
+        dot("lens", x, y, RADIUS, GREY, 0.22),
+        *_grid("few", (left, top), cell),
+        box("tile", (left + column * cell, top + row * cell), (cell, cell), BLUE),
+        *_held("few", x, "a tile", held),
+    ]
+
+
+def _all(rows: Rows) -> list[Part]:
+    """All scores, which are there at once."""
+    (left, top), high = ALL, LANES[0] + THICK / 2 + 5
+    x = left + SIDE / 2
+    bracket = [(START, high), (START, high + 6), (left + SIDE, high + 6), (left + SIDE, high)]
+    return [
+        line("many from", bracket, GREY, 1.5),
+        line("many to", [(x, high + 6), (x, top)], GREY, 1.5),
+        box("all", ALL, (SIDE, SIDE), BLUE),
+        *_grid("many", ALL, SIDE / CELLS),
+        *_held("many", x, "all scores", rows["math"]["bytes"]),
+    ]
+
+
+def _held(key: str, x: float, what: str, held: float) -> list[Part]:
+    """What of the scores is there at once, and how much a call holds at most."""
+    size = f"{held / 1e9:.{1 if held < 1e9 else 2}g} GB"
+    return [
+        word(f"{key} is", x, HELD[0], what, BLUE, size=SMALL, weight=600),
+        word(f"{key} holds", x, HELD[1], size, size=SMALL),
+    ]
+
+
+def _grid(key: str, corner: tuple[float, float], cell: float) -> list[Part]:
+    (left, top), side = corner, cell * CELLS
+    parts = []
+    for n in range(CELLS + 1):
+        along = n * cell
+        parts += [
+            line(f"{key} across {n}", [(left, top + along), (left + side, top + along)], GREY, 1),
+            line(f"{key} down {n}", [(left + along, top), (left + along, top + side)], GREY, 1),
+        ]
     return parts
 
 
@@ -102,7 +155,3 @@ def _called(kernel: str) -> str:
 
 def _ms(seconds: float) -> str:
     return f"{1000 * seconds:.2g} ms"
-
-
-def _size(row: dict[str, Any]) -> str:
-    return f"{row['bytes'] / 1e9:.2g} GB"

@@ -11,7 +11,7 @@ from attnlab.small import measure
 TEXT = ("the", "king", "near", "the", "dogs")
 LAYER = 1  # counted from 0: the second, whose heads the lesson removes
 COLOURS = (BLUE, GREEN, ORANGE, PURPLE)  # of heads
-SPREAD = (WIDE, WIDE, WIDE, 330)  # how far words reach for each head's arcs: the less, the higher
+SPREAD = (400, WIDE, WIDE, 290)  # how far words reach for each head's arcs: the less, the higher
 HIGH, FLOOR, LINE, LETTERS, GAP = 236, 180, 212, 24, 22
 LEAST = 0.05  # a weight that is drawn
 INSIDE = (1, 2)  # heads whose number stands under their arc, as others pass over it
@@ -24,21 +24,16 @@ def opening() -> Film:
     others = [head for head in range(len(rows)) if head != subject]
     verbs = measure.removal(small.load(), LAYER, TEXT)
     singular = {off: verbs(off)["runs"] for off in (None, *range(len(rows)))}
-    parts: list[Part] = []
-    frames = [
-        Frame(_sentence(), "The last word sends out four heads, and each looks back on its own.")
-    ]
-    for head, row in enumerate(rows):
-        parts += _head(head, row)
-        to = max(range(len(row)), key=lambda m: row[m])
-        frames.append(
-            Frame(
-                [*parts, *_sentence()],
-                f"Head {head + 1} looks most at {_named(to)} ({row[to]:.2f}).",
-            )
-        )
+    frames = []
+    told = "The verb is missing. The last word has four heads, and each looks back on its own."
+    for head in range(-1, len(rows)):  # those that have looked are in colour
+        if head >= 0:
+            to = max(range(len(rows[head])), key=lambda m: rows[head][m])
+            told = f"Head {head + 1} looks most at {_named(to)} ({rows[head][to]:.2f})."
+        drawn = [part for h, row in enumerate(rows) for part in _head(h, row, pale=h > head)]
+        frames.append(Frame([*drawn, *_sentence()], told))
     for off in (None, *others, None, subject):
-        drawn = [part for h, row in enumerate(rows) for part in _head(h, row, off == h)]
+        drawn = [part for h, row in enumerate(rows) for part in _head(h, row, off=off == h)]
         frames.append(
             Frame(
                 [*drawn, *_sentence(singular[off] > 0.5, off == subject)], _told(off, singular[off])
@@ -72,21 +67,20 @@ def _sentence(singular: bool | None = None, flipped: bool = False) -> list[Part]
     *places, verb = _places()
     parts = [word(f"word {n}", x, LINE, TEXT[n], size=LETTERS) for n, x in enumerate(places)]
     parts.append(
-        box("next", (verb - 34, LINE - 27), (68, 38), ORANGE if flipped else GREY, 0.12, 2)
+        box("next", (verb - 38, LINE - 27), (76, 38), ORANGE if flipped else GREY, 0.12, 2)
     )
-    if singular is not None:
-        colour = ORANGE if flipped else INK
-        text = "runs" if singular else "run"
-        parts.append(word("verb", verb, LINE, text, colour, size=LETTERS, weight=600))
+    colour = ORANGE if flipped else INK
+    text = {None: "?", True: "runs", False: "run"}[singular]
+    parts.append(word("verb", verb, LINE, text, colour, size=LETTERS, weight=600))
     return parts
 
 
-def _head(head: int, row: list[float], off: bool = False) -> list[Part]:
+def _head(head: int, row: list[float], off: bool = False, pale: bool = False) -> list[Part]:
     """What a head looks at, and its number over what it looks at most."""
     places, wide = _places(), SPREAD[head]
     aside = 5 * (head - 1.5)  # so that arcs to one word lie beside each other
     start = places[len(row) - 1] + aside
-    colour, opacity = (GREY, 0.25) if off else (COLOURS[head], 0.9)
+    colour, opacity = (GREY, 0.25) if off or pale else (COLOURS[head], 0.9)
     parts = [
         arc(f"{head} to {m}", start, places[m] + aside, FLOOR, weight, colour, opacity, wide)
         for m, weight in enumerate(row[:-1])

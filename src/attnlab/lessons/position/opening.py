@@ -1,4 +1,4 @@
-"""Lesson 09 opens with a clock at each place: two words that move together stay as far apart."""
+"""Lesson 09 opens with an arrow at each place: two words that move together stay as far apart."""
 
 from __future__ import annotations
 
@@ -9,51 +9,50 @@ from attnlab.figures.live.parts import INK, SMALL, Part, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, Colour
 
 PLACES = 10
-HOUR = 30  # degrees: by as much the lesson turns an arrow at each place
-ASKS, ASKED = "bites", "dog"  # the longer hand and the shorter: a query (2, 0) and a key (1, 0)
+STEP = 30  # degrees: by as much the lesson turns an arrow at each place, counter-clockwise
+ASKS, ASKED = "bites", "dog"  # the longer arrow and the shorter: a query (2, 0) and a key (1, 0)
 LONG, SHORT = 2, 1
-HIGH, MIDDLE, UNIT = 250, (128, 74), 32  # of the large clock; px for a length of 1
-ROW, SMALL_R, FIRST, STEP = 190, 19, 28, 46.5  # of the small clocks
+HIGH, MIDDLE, UNIT = 266, (112, 89), 40  # of the large circle; px for a length of 1
+ROW, SMALL_R, FIRST, ACROSS = 216, 19, 30, 46.5  # of the small circles
+RULER, ONE = (357, 130), 50  # where its 0 is, and px for a score of 1
+TICKS = range(-2, 3)
 Place = tuple[float, float]
 
 
 def opening() -> Film:
     """The film."""
-    alone = [(1, asks) for asks in (3, 4, 5, 3)]
-    both = [(asked, asked + 2) for asked in range(2, PLACES - 2)]
     frames = [
-        Frame(_clocks(), "Each place in a text gets a clock: at place 3 it is 3 o’clock."),
-        *(_frame(asked, asks, _alone(asked, asks)) for asked, asks in alone[:3]),
-        _frame(1, 3, "Back again: two hours apart. Now both words move together."),
-        *(_frame(asked, asks, _both(asked, asks)) for asked, asks in both),
+        _frame(1, 3, "Each place turns a word’s arrow by 30° more: two places apart are 60°.", 0),
+        _frame(1, 3, "The score is the shadow that “bites” throws on the line of “dog”."),
+        *(_frame(1, asks, _alone(1, asks)) for asks in (4, 5)),
+        _frame(1, 3, "Back again, two places apart. Now both words move on together."),
+        *(_frame(asked, asked + 2, _both(asked, asked + 2)) for asked in (3, 5, 7)),
     ]
-    return Film("A clock for each place", frames, HIGH)
+    return Film("What stays when two words move together?", frames, HIGH)
 
 
-def hand(hours: float, length: float) -> Place:
-    """Where a hand ends that began as (0, length), at 12 o'clock: to the right, and up."""
-    turned = math.radians(HOUR * hours)
-    return length * math.sin(turned), length * math.cos(turned)
+def arrow(place: float, length: float) -> Place:
+    """Where an arrow ends that began as (length, 0): to the right, and up."""
+    turned = math.radians(STEP * place)
+    return length * math.cos(turned), length * math.sin(turned)
 
 
 def score(asked: int, asks: int) -> float:
-    """Of the word that asks with the one that is asked: the dot product of their hands."""
-    (a, b), (c, d) = hand(asked, SHORT), hand(asks, LONG)
+    """Of the word that asks with the one that is asked: the dot product of their arrows."""
+    (a, b), (c, d) = arrow(asked, SHORT), arrow(asks, LONG)
     return a * c + b * d
 
 
 def _alone(asked: int, asks: int) -> str:
-    if asks == asked + 2:
-        return f"“{ASKED}” stands at {asked}, “{ASKS}” at {asks}: their hands are two hours apart."
     return (
-        f"“{ASKS}” moves on alone: {asks - asked} hours apart, and the score falls to "
+        f"“{ASKS}” moves on alone: {STEP * (asks - asked)}° apart, and the score falls to "
         f"{_whole(score(asked, asks))}."
     )
 
 
 def _both(asked: int, asks: int) -> str:
     return (
-        f"At {asked} and {asks} both hands have turned, and the score is "
+        f"At {asked} and {asks} both arrows have turned, and the score is "
         f"{_whole(score(asked, asks))}, as before."
     )
 
@@ -62,39 +61,61 @@ def _whole(number: float) -> str:
     return f"{round(number)}".replace("-", "−")
 
 
-def _frame(asked: int, asks: int, told: str) -> Frame:
-    apart = asks - asked
+def _frame(asked: int, asks: int, told: str, thrown: float = 1) -> Frame:
+    """Two words at their places, and the shadow: thrown, or 0 where it is not yet."""
+    apart, made = asks - asked, score(asked, asks) * thrown
+    foot = arrow(asked, made)  # the shorter arrow is 1 long, so its shadow is the score
+    tip = arrow(asks, LONG)
+    x, y = RULER
+    axis = [_seen(arrow(asked, each)) for each in (-LONG, LONG)]
     parts = [
-        *_clocks({asked: BLUE, asks: ORANGE}),
+        *_circles({asked: BLUE, asks: ORANGE}),
         word("asked", _across(asked), ROW - 27, ASKED, BLUE, weight=600),
         word("asks", _across(asks), ROW - 27, ASKS, ORANGE, weight=600),
-        dot("face", *MIDDLE, 2 * UNIT + 6, GREY, 0.15),
-        line("angle", [_seen(hand(asked + apart * n / 12, 0.8)) for n in range(13)], GREEN, 9),
-        line("short", [MIDDLE, _seen(hand(asked, SHORT))], BLUE, 7),
-        line("long", [MIDDLE, _seen(hand(asks, LONG))], ORANGE, 4),
-        dot("middle", *MIDDLE, 6),
-        word("apart", 236, 66, f"{apart} hours apart", GREEN, "start", 26, 600),
-        word("score", 236, 104, f"score {_whole(score(asked, asks))}", INK, "start", 26),
+        dot("face", *MIDDLE, LONG * UNIT + 5, GREY, 0.15),
+        line("axis", axis, GREY, 1.5, 0.8),
+        line("angle", [_seen(arrow(asked + apart * n / 12, 0.45)) for n in range(13)], INK, 2),
+        line("falls", [_seen(tip), _seen(foot)], GREEN, 2, thrown, "2 5"),
+        line("shadow", [MIDDLE, _seen(foot)], GREEN, 11, 0.6 * thrown),
+        *_large("short", asked, SHORT, BLUE),
+        *_large("long", asks, LONG, ORANGE),
+        dot("middle", *MIDDLE, 5),
+        word("apart", 240, 40, f"{STEP * apart}° apart", INK, "start", 24, 400),
+        word("score", 240, 80, f"score {_whole(made) if thrown else '?'}", GREEN, "start", 28, 700),
+        line("ruler", [(x - 2 * ONE, y), (x + 2 * ONE, y)], GREY, 2),
+        *(line(f"tick {n}", [(x + n * ONE, y - 5), (x + n * ONE, y + 5)], GREY, 2) for n in TICKS),
+        *(word(f"number {n}", x + n * ONE, y + 26, _whole(n), GREY, size=SMALL) for n in TICKS),
+        line("so much", [(x, y), (x + made * ONE, y)], GREEN, 9, thrown),
     ]
     return Frame(parts, told)
 
 
-def _clocks(hands: dict[int, Colour] | None = None) -> list[Part]:
-    """A clock at each place, and in colour those where a word stands."""
+def _large(key: str, place: int, length: float, colour: Colour) -> list[Part]:
+    x, y = arrow(place, length)
+    back = (arrow(place + turned, 0.28) for turned in (5, 7))  # its head, 30° to both sides
+    (a, b), (c, d) = ((x + right, y + up) for right, up in back)
+    return [
+        line(key, [MIDDLE, _seen((x, y))], colour, 5),
+        line(f"{key} head", [_seen((a, b)), _seen((x, y)), _seen((c, d))], colour, 5),
+    ]
+
+
+def _circles(arrows: dict[int, Colour]) -> list[Part]:
+    """A circle with its arrow at each place, and in colour those where a word stands."""
     parts = []
     for place in range(PLACES):
-        x, colour = _across(place), (hands or {}).get(place, GREY)
-        right, up = hand(place, SMALL_R - 5)
+        x, colour = _across(place), arrows.get(place, GREY)
+        right, up = arrow(place, SMALL_R - 5)
         parts += [
-            dot(f"clock {place}", x, ROW, SMALL_R, GREY, 0.18),
-            line(f"hand {place}", [(x, ROW), (x + right, ROW - up)], colour, 3),
+            dot(f"circle {place}", x, ROW, SMALL_R, GREY, 0.18),
+            line(f"arrow {place}", [(x, ROW), (x + right, ROW - up)], colour, 3),
             word(f"place {place}", x, ROW + 42, str(place), size=SMALL),
         ]
     return parts
 
 
 def _across(place: int) -> float:
-    return FIRST + STEP * place
+    return FIRST + ACROSS * place
 
 
 def _seen(end: Place) -> Place:

@@ -1,4 +1,4 @@
-"""Lesson 14 opens with a model that writes, and whose attention is exchanged.
+"""Lesson 14 opens with a model that writes twice: with another attention in it, and with its own.
 
 At the lesson's end the same film has the learner's own function in, and a text of their own:
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import torch
@@ -17,8 +18,9 @@ from torch import Tensor, nn
 from attnlab import small
 from attnlab.figures.live.film import Choice, Film, Frame
 from attnlab.figures.live.parts import INK, LETTER, SMALL, WIDE, Part, arc, box, places, word
-from attnlab.figures.palette import BLUE, ORANGE, Colour
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
+Side = tuple[float, float, float]
 Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_forward
 
 TEXTS = ("fox king owl wolf ; fox king", "( red { blue [ green", "the dogs near the boy")
@@ -26,10 +28,12 @@ OWN, YOURS = "PyTorch's", "yours"
 MOST = 4  # words that are written
 LEAST = 0.05  # a weight that is drawn
 
-HIGH = 268
-FLOOR, LINE, BELOW = 206, 232, 260  # ends of the arcs; lines of words
-SLOT = ((108, 8), (164, 32))  # corner and size
+HIGH, LINE = 268, 142  # of the sheet; of the words that are given
+ABOVE, BELOW = (113, 129, 2), (166, 155, 232)  # ends of arcs, line of new words, top of the slot
+SLOT, LEFT = (170, 34), 104  # size of a slot, and where it begins
+FLAT = 2.8  # times as far as the words reach is for what arcs are as low as these
 GAP, EDGE = 10, 8
+PALE = 0.3  # arcs of words that are not in focus
 MORE = "…"  # for words at the beginning that have no room
 
 
@@ -58,7 +62,7 @@ def opening(function: Backend | None = None, text: str | None = None) -> Film:
     """The film: with functions that go wrong, or with a learner's own.
 
     Args:
-        function: as `attention_forward`; None is the model's own, and some that are wrong.
+        function: as `attention_forward`; None is some that are wrong.
         text: words that the model knows, with spaces between; None lets one choose.
     Raises:
         ValueError: the model does not know a word, or the function gives something of another
@@ -66,15 +70,16 @@ def opening(function: Backend | None = None, text: str | None = None) -> Film:
     """
     if text is not None:
         small.known(text.split())
-    backends = BACKENDS if function is None else {YOURS: function, OWN: BACKENDS[OWN]}
+    backends = WRONG if function is None else {YOURS: function}
 
     def frames(chosen: Choice) -> list[Frame]:
-        of = chosen["attention"]
+        name = chosen.get("attention", YOURS)
         given = text or chosen["text"]
-        right = _right(given)
-        return _frames(of, right if of == OWN else written(backends[of], given.split()), right)
+        return _frames(name, written(backends[name], given.split()), _right(given))
 
-    menus = ({} if text else {"text": TEXTS}) | {"attention": tuple(backends)}
+    menus: dict[str, tuple[str, ...]] = {} if text else {"text": TEXTS}
+    if function is None:
+        menus["attention"] = tuple(WRONG)
     title = "A model writes with the attention that it is given"
     return Film(title, frames, HIGH, menus=menus)
 
@@ -136,50 +141,57 @@ def _backend(scaled: Callable[[float], float], hides: bool = True) -> Backend:
     return attend
 
 
-BACKENDS = {
+WRONG = {
     "all words alike": _backend(lambda scaling: 0.0),
     "not masked": _backend(lambda scaling: scaling, hides=False),
     "not scaled": _backend(lambda scaling: 1.0),
-    OWN: _backend(lambda scaling: scaling),
 }
+RIGHT = _backend(lambda scaling: scaling)
 
 
 @cache
 def _right(given: str) -> Text:
-    return written(BACKENDS[OWN], given.split())
+    return written(RIGHT, given.split())
 
 
 # The picture --------------------------------------------------------------------------------------
 
 
 def _frames(name: str, text: Text, right: Text) -> list[Frame]:
-    at, skipped = _places(text.words)
-    begins = [*_slot(), *_words(text, text.start, at, skipped), _named(name, WIDE - SLOT[1][0] - 4)]
+    """Above is what is written with a function, and below what PyTorch's writes."""
+    both = zip_longest(text.words, right.words, fillvalue="")
+    at, skipped = _places([max(each, key=len) for each in both])
+    given = [*_given(text, at, skipped), *_slot(ABOVE, ""), *_slot(BELOW, OWN)]
+    under = _new(right, BELOW, at, skipped)
+    stage = [*given, *under]
+    asks = _word(f"new {ABOVE[1]} {text.start}", at[text.start], ABOVE[1], "?", ORANGE)
+    awaited = _arcs(right.rows, ABOVE, at, skipped, GREY)
+    begins = [*stage, *awaited, *_below(right, at, skipped), asks]
+    new = right.new.removesuffix(" .")
     frames = [
-        Frame(begins, "A model continues this text. Its attention is not in yet."),
         Frame(
-            [*_slot(), *_words(text, text.start, at, skipped), _named(name, SLOT[0][0])],
+            [*begins, _named(name, WIDE - SLOT[0] - 4)],
+            f"With {OWN} attention it writes “{new}”. Above, none is in yet.",
+        ),
+        Frame(
+            [*begins, _named(name, LEFT)],
             f"{_called(name)} goes in: whatever a word learns of others comes through it.",
         ),
     ]
+    stage.append(_named(name, LEFT))
     for n, row in enumerate(text.rows):
         long = text.start + n
-        parts = [*_slot(), *_arcs(n, row, at, skipped, ORANGE)]
-        parts += [*_words(text, long + 1, at, skipped), _named(name, SLOT[0][0])]
-        parts.append(_calls(text.calls[n]))
+        parts = [*_below(right, at, skipped, n), *_above(text, at, skipped, n)]
+        parts += [*stage, *_new(text, ABOVE, at, skipped, n + 1), _calls(text.calls[n])]
         frames.append(Frame(parts, _told(text.words, long, row)))
-    parts = [part for n, row in enumerate(text.rows) for part in _arcs(n, row, at, skipped, BLUE)]
-    parts += [*_slot(), *_words(text, len(text.words), at, skipped), _named(name, SLOT[0][0])]
-    parts.append(_calls(text.calls[-1]))
-    if name == OWN:
-        told = "Exchange the function, and see what it writes then."
-    elif text.words == right.words:
+    parts = [*_below(right, at, skipped), *_above(text, at, skipped)]
+    parts += [*stage, *_new(text, ABOVE, at, skipped), _calls(text.calls[-1])]
+    same = text.words == right.words
+    told = f"With {OWN} it would have written “{new}”."
+    if same:
         told = f"It is the same as with {OWN}."
-        parts.append(word("right", WIDE / 2, BELOW, f"the same with {OWN}", size=SMALL))
-    else:
-        told = f"With {OWN} it would have written “{right.new.removesuffix(' .')}”."
-        parts.append(word("right", WIDE / 2, BELOW, f"with {OWN}: {right.new}", size=SMALL))
-    return [*frames, Frame(parts, told)]
+    verdict = ("the same", BLUE) if same else ("not the same", ORANGE)
+    return [*frames, Frame([*parts, _verdict(*verdict)], told)]
 
 
 def _told(words: Sequence[str], long: int, row: list[float]) -> str:
@@ -194,7 +206,7 @@ def _told(words: Sequence[str], long: int, row: list[float]) -> str:
 
 
 def _called(name: str) -> str:
-    return {OWN: "PyTorch's own", YOURS: "Your function"}.get(name, f"A wrong one ({name})")
+    return "Your function" if name == YOURS else f"A wrong one ({name})"
 
 
 def _places(words: Sequence[str]) -> tuple[list[float], int]:
@@ -212,38 +224,87 @@ def _places(words: Sequence[str]) -> tuple[list[float], int]:
     return [x + left for x in [*middles[:1] * skipped, *shown]], skipped
 
 
-def _words(text: Text, long: int, at: list[float], skipped: int) -> list[Part]:
-    parts = [word("more", at[0], LINE, MORE, size=SMALL)] if skipped else []
-    for n in range(skipped, long):
-        colour = ORANGE if n >= text.start else INK
-        parts.append(word(f"word {n}", at[n], LINE, text.words[n], colour, size=SMALL))
+def _word(key: str, x: float, y: float, text: str, colour: str | Colour = INK) -> Part:
+    return word(key, x, y, text, colour, size=SMALL)
+
+
+def _given(text: Text, at: list[float], skipped: int) -> list[Part]:
+    parts = [_word("more", at[0], LINE, MORE)] if skipped else []
+    seen = range(skipped, text.start)
+    return [*parts, *(_word(f"word {n}", at[n], LINE, text.words[n]) for n in seen)]
+
+
+def _new(
+    text: Text, side: Side, at: list[float], skipped: int, many: int | None = None
+) -> list[Part]:
+    """So many words that were written, or all."""
+    colour = ORANGE if side == ABOVE else BLUE
+    last = len(text.words) if many is None else text.start + many
+    seen = range(max(skipped, text.start), last)
+    return [_word(f"new {side[1]} {n}", at[n], side[1], text.words[n], colour) for n in seen]
+
+
+def _above(text: Text, at: list[float], skipped: int, focus: int | None = None) -> list[Part]:
+    rows = text.rows if focus is None else text.rows[: focus + 1]
+    return _arcs(rows, ABOVE, at, skipped, ORANGE, focus)
+
+
+def _below(right: Text, at: list[float], skipped: int, focus: int | None = None) -> list[Part]:
+    return _arcs(right.rows, BELOW, at, skipped, BLUE, focus)
+
+
+def _arcs(
+    rows: list[list[float]],
+    side: Side,
+    at: list[float],
+    skipped: int,
+    colour: Colour,
+    focus: int | None = None,
+) -> list[Part]:
+    """From the words before those that were written; arcs to the dots are one. Grey is pale."""
+    parts, wide = [], FLAT * (at[-1] - at[0])
+    for n, row in enumerate(rows):
+        whole = [(m, weight) for m, weight in enumerate(row) if m >= skipped]
+        if skipped:
+            whole.append((0, sum(row[:skipped])))
+        opacity = PALE if colour == GREY or focus not in (None, n) else 1
+        parts += [
+            arc(
+                f"{colour.name} arc {n} {m}",
+                at[len(row) - 1],
+                at[m],
+                side[0],
+                weight,
+                colour,
+                opacity,
+                wide,
+                below=side == BELOW,
+            )
+            for m, weight in whole
+            if weight >= LEAST
+        ]
     return parts
 
 
-def _arcs(n: int, row: list[float], at: list[float], skipped: int, colour: Colour) -> list[Part]:
-    """From the word before the n-th that was written; those at the dots are one."""
-    last, wide = len(row) - 1, at[-1] - at[0]
-    whole = [(m, weight) for m, weight in enumerate(row) if m >= skipped]
-    if skipped:
-        whole.append((0, sum(row[:skipped])))
+def _slot(side: Side, name: str) -> list[Part]:
+    """Where a function goes in, and its name, if it has one."""
+    top = side[2]
     return [
-        arc(f"arc {n} {m}", at[last], at[m], FLOOR, weight, colour, wide=wide)
-        for m, weight in whole
-        if weight >= LEAST
-    ]
-
-
-def _slot() -> list[Part]:
-    return [
-        word("slot name", 10, 30, "attention", anchor="start", size=SMALL),
-        box("slot", *SLOT, filled=0.06, edge=1.5),
+        word(f"slot {top} is", EDGE, top + 23, "attention", anchor="start", size=SMALL),
+        box(f"slot {top}", (LEFT, top), SLOT, filled=0.06, edge=1.5),
+        _word(f"slot {top} name", LEFT + SLOT[0] / 2, top + 23, name, BLUE),
     ]
 
 
 def _named(name: str, left: float) -> Part:
     """The function's name, beside its slot or in it."""
-    return word("name", left + SLOT[1][0] / 2, 30, name, ORANGE, size=SMALL, weight=600)
+    return _word("name", left + SLOT[0] / 2, ABOVE[2] + 23, name, ORANGE)
 
 
 def _calls(count: int) -> Part:
-    return word("calls", WIDE - 10, 30, f"called {count} times", anchor="end", size=SMALL)
+    at = WIDE - EDGE, ABOVE[2] + 23
+    return word("calls", *at, f"called {count} times", anchor="end", size=SMALL)
+
+
+def _verdict(text: str, colour: Colour) -> Part:
+    return word("verdict", WIDE - EDGE, BELOW[2] + 23, text, colour, "end", 22, 700)

@@ -8,120 +8,195 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
-WAYS = ("full", "window", "sum", "shared")
+WAYS = {
+    "full": ("full", "attention"),
+    "window": ("window", "of 8"),
+    "sum": ("running", "sum"),
+    "shared": ("shared", "keys"),
+}
+
+
+class Asked(NamedTuple):
+    """What a test asks for, what is said of it, and what is said when it is answered."""
+
+    name: str
+    told: str
+    found: str
+
+
 TESTS = {
-    "near": (
-        "Full attention, a window of 8, a running sum, shared keys. A mark is 4 tokens back.",
+    "near": Asked(
+        "a mark 4 tokens back",
+        "The last token looks for a mark. See which of four ways of attention find it.",
         "All four find it.",
     ),
-    "far": ("The mark stands 16 tokens back.", "A window of 8 does not reach it, and guesses."),
-    "of 32": ("One book of 32 is asked for.", "The running sum spreads over all, and blurs."),
-    "4 at once": (
-        "Four books are asked for at once.",
-        "The sum still blurs; shared keys are too narrow for four.",
+    "far": Asked(
+        "a mark 16 tokens back",
+        "Now the mark is further back than a window of 8 reaches.",
+        "The window cannot see it, and guesses.",
+    ),
+    "of 32": Asked(
+        "one book of 32",
+        "The last token names a book, one of 32.",
+        "The window sees seven of them. The sum spreads over many, and blurs.",
+    ),
+    "4 at once": Asked(
+        "four books of 8 at once",
+        "The last token names four books of eight.",
+        "The window misses one, the sum blurs, and shared keys are too narrow for four.",
     ),
 }
 FOUND = 0.95  # right so often, it finds
 WINDOW = 8
 
-HIGH = 262
-LEFT, WIDE, TALL = 76, 101, 57  # of the table: its left, from column to column, from row to row
-HEAD = 20  # the line of the columns' names
+HIGH, HEAD, FEET = 268, 22, 262  # of the sheet; the lines over the rows and under them
+TOP, TALL, FLOOR = 32, 53, 43  # of the first row; from row to row; of tokens, in a row
+LAST, PITCH = 380, 8.7  # the last token, which asks; from token to token, in every test
+SQUARE, BESIDE = 15, 19  # of a test's square at a row's end; from square to square
+COLUMN, ACROSS = 104, 94  # of the table: its left, and from column to column
 LEAST = 0.03  # a weight that is drawn
-FLAT = 4000  # how far words would reach for arcs as low as these
+FLAT = 1700  # how far words would reach for arcs as low as these
+Cells = dict[str, dict[str, Any]]  # a way's, by test
 
 
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
+    rows: list[Cells] = [known[way] for way in WAYS]
     frames: list[Frame] = []
-    done: list[Part] = []
-    for column, (test, (asked, told)) in enumerate(TESTS.items()):
-        cells = [known[way][test] for way in WAYS]
-        head = word(f"test {test}", _left(column) + 46, HEAD, test, size=SMALL)
-        shelves = [part for n in range(len(WAYS)) for part in _shelf(n, column, cells[n])]
-        frames.append(Frame([*_table(), *done, head, *shelves], asked))
-        looks = [part for n in range(len(WAYS)) for part in _looks(n, column, cells[n])]
-        done += [head, *shelves, *looks]
-        frames.append(Frame([*_table(), *done], told + _shares(cells)))
+    for n, (test, asked) in enumerate(TESTS.items()):
+        head = word("head", 4, HEAD, f"Find {asked.name}", BLUE, "start", 22, 600)
+        feet = [_foot(2, LAST - 38, "asks"), _foot(3, _left(0), "right")]
+        stage = [head, *feet, *_names()]
+        stage += [part for row, cells in enumerate(rows) for part in _text(row, cells[test])]
+        frames.append(Frame([*stage, *_squares(rows, n)], asked.told))
+        stage += _squares(rows, n + 1)
+        stage += [
+            part for row, cells in enumerate(rows) for part in _answer(row, test, cells[test])
+        ]
+        frames.append(Frame(stage, asked.found))
+    stage = [word("head", 4, HEAD, "How often each is right", INK, "start", 22, 600), *_names()]
+    frames.append(Frame([*stage, *_table(rows, SQUARE)], "Four tests, and what each found."))
+    told = "Full attention passes all four tests. Each shortcut fails some: it depends on the task."
+    frames.append(Frame([*stage, *_table(rows, ACROSS - 10)], told))
     return Film("What each shortcut still finds", frames, HIGH)
 
 
-def _shares(cells: list[dict[str, Any]]) -> str:
-    """The share of those that do not find."""
-    missed = [f"{way} {c['right']:.2f}" for way, c in zip(WAYS, cells, strict=True) if _lost(c)]
-    return f" Right: {', '.join(missed)}." if missed else ""
-
-
-def _lost(cell: dict[str, Any]) -> bool:
-    return bool(cell["right"] < FOUND)
-
-
-def _left(column: int) -> float:
-    return LEFT + column * WIDE
-
-
 def _top(row: int) -> float:
-    return HEAD + 10 + row * TALL
+    return TOP + row * TALL
 
 
-def _table() -> list[Part]:
+def _colour(cell: dict[str, Any]) -> Colour:
+    return BLUE if cell["right"] >= FOUND else ORANGE
+
+
+def _names() -> list[Part]:
     return [
-        word(f"way {way}", 4, _top(n) + 34, way, anchor="start", size=SMALL)
-        for n, way in enumerate(WAYS)
+        word(f"name {row} {n}", 4, _top(row) + 22 + 20 * n, name, INK, "start", SMALL, weight)
+        for row, names in enumerate(WAYS.values())
+        for n, (name, weight) in enumerate(zip(names, (600, 400), strict=True))
     ]
 
 
-def _shelf(row: int, column: int, cell: dict[str, Any]) -> list[Part]:
-    """The tokens as a line, those that are asked for as dots; a reach is thick."""
-    floor = _top(row) + 46
-    name = f"{row} {column}"
-    reach = WINDOW if WAYS[row] == "window" else len(cell["weights"])
-    first = max(len(cell["weights"]) - reach, 0)
-    start, end = _at(column, 0, cell), _at(column, len(cell["weights"]) - 1, cell)
+def _text(row: int, cell: dict[str, Any]) -> list[Part]:
+    """Tokens as dots up to the one that asks; those out of reach are pale."""
+    last, floor = len(cell["weights"]) - 1, _top(row) + FLOOR
+    reach = PITCH * (min(WINDOW - 1, last) if [*WAYS][row] == "window" else last)
+    dots = f"0 {PITCH}"
     return [
-        box(f"cell {name}", (_left(column), _top(row)), (WIDE - 7, TALL - 6), INK, 0.05),
-        line(f"all {name}", [(start, floor), (end, floor)], GREY, 1.5),
-        line(f"reach {name}", [(_at(column, first, cell), floor), (end, floor)], INK, 4),
+        line(f"all {row}", [(LAST, floor), (_at(0, cell), floor)], GREY, 5, 0.5, dots),
+        box(f"reach {row}", (LAST - reach - 6, floor - 8), (reach + 12, 16), INK, 0.1),
+        line(f"seen {row}", [(LAST, floor), (LAST - reach, floor)], INK, 5, 1, dots),
+        dot(f"asks {row}", LAST, floor, 5.5),
         *(
-            dot(f"asked {name} {n}", _at(column, m, cell), floor, 4.5, ORANGE)
-            for n, m in enumerate(cell["asked"])
+            dot(f"asked {row} {n}", _at(token, cell), floor, 5.5, BLUE)
+            for n, token in enumerate(cell["asked"])
         ),
     ]
 
 
-def _looks(row: int, column: int, cell: dict[str, Any]) -> list[Part]:
+def _answer(row: int, test: str, cell: dict[str, Any]) -> list[Part]:
     """What the last token looks at, and how often it is right."""
-    floor, asks = _top(row) + 43, len(cell["weights"]) - 1
-    name = f"{row} {column}"
-    colour = ORANGE if _lost(cell) else BLUE
-    share = word(
-        f"right {name}",
-        _left(column) + 4,
-        _top(row) + 18,
-        f"{cell['right']:.2f}",
-        colour,
-        anchor="start",
-        size=SMALL,
-        weight=600,
-    )
-    place = _at(column, asks, cell)
+    last, floor = len(cell["weights"]) - 1, _top(row) + FLOOR - 6
     return [
-        share,
+        _right(row, len(TESTS) - 1, cell, (_left(0), _top(row) + 22)),
         *(
-            arc(f"look {name} {m}", place, _at(column, m, cell), floor, weight, BLUE, wide=FLAT)
+            arc(
+                f"look {row} {test} {m}",
+                LAST,
+                _at(m, cell),
+                floor,
+                weight,
+                BLUE if m in cell["asked"] else ORANGE,
+                wide=FLAT,
+            )
             for m, weight in enumerate(cell["weights"])
-            if weight >= LEAST and m != asks
+            if weight >= LEAST and m != last
         ),
     ]
 
 
-def _at(column: int, token: int, cell: dict[str, Any]) -> float:
-    return _left(column) + 8 + token * (WIDE - 23) / (len(cell["weights"]) - 1)
+def _squares(rows: list[Cells], done: int) -> list[Part]:
+    """All tests at each row's end; so many are done, and as full as the share that is right."""
+    size, high = (SQUARE, SQUARE), FLOOR - 9
+    return [
+        part
+        for row, cells in enumerate(rows)
+        for n, test in enumerate(TESTS)
+        for part in _share(row, n, cells[test], (_left(n), _top(row) + high), size, n < done)
+    ]
+
+
+def _table(rows: list[Cells], wide: float) -> list[Part]:
+    """The squares in columns, as wide as this, with their numbers."""
+    size = (wide, SQUARE)
+    parts = []
+    for n, test in enumerate(TESTS):
+        left = COLUMN + n * ACROSS
+        parts.append(_foot(n, left, test))
+        for row, cells in enumerate(rows):
+            top = _top(row)
+            parts += _share(row, n, cells[test], (left, top + FLOOR - 15), size, True)
+            parts.append(_right(row, n, cells[test], (left, top + 22)))
+    return parts
+
+
+def _share(
+    row: int,
+    column: int,
+    cell: dict[str, Any],
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    done: bool,
+) -> list[Part]:
+    wide, tall = size
+    full = wide * cell["right"] if done else 0
+    return [
+        box(f"test {row} {column}", corner, size, INK, 0.12),
+        box(f"share {row} {column}", corner, (full, tall), _colour(cell)),
+    ]
+
+
+def _right(row: int, column: int, cell: dict[str, Any], at: tuple[float, float]) -> Part:
+    right = f"{cell['right']:.2f}"
+    return word(f"right {row} {column}", *at, right, _colour(cell), "start", 22, 700)
+
+
+def _foot(n: int, x: float, text: str) -> Part:
+    return word(f"foot {n}", x, FEET, text, anchor="start", size=SMALL)
+
+
+def _left(test: int) -> float:
+    """Of a test's square at a row's end."""
+    return WIDE - 4 - SQUARE - (len(TESTS) - 1 - test) * BESIDE
+
+
+def _at(token: int, cell: dict[str, Any]) -> float:
+    return LAST - (len(cell["weights"]) - 1 - token) * PITCH

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, dot, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -23,10 +23,11 @@ EVERY = 20  # steps from one loss to the next
 
 HIGH = 250
 FLOOR, LINE = 206, 230  # ends of the arcs, and the text
-EDGE, PITCH = 15, 14.5  # the first letter's middle; from letter to letter
+EDGE, PITCH, SIZE = 15, 14.5, 24  # the first letter's middle; from letter to letter; of letters
 CURVE = ((200, 466), (16, 92))  # left and right, top and bottom of the loss
 LEAST = 0.08  # a weight that is drawn
-FLAT = 900  # how far words would reach for arcs as high as these
+FLAT = 780  # how far words would reach for arcs as high as these
+THICK = 4.5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
@@ -46,7 +47,7 @@ def _frame(state: dict[str, Any], losses: list[float]) -> Frame:
     step, text, weights = state["step"], state["text"], state["weights"]
     loss, near = losses[step // EVERY], to_neighbours(weights)
     parts = [
-        arc(f"arc {n} {m}", _at(n), _at(m), FLOOR, weight, BLUE, wide=FLAT)
+        arc(f"arc {n} {m}", _at(n), _at(m), FLOOR, weight, BLUE, wide=FLAT, thickest=THICK)
         for n, row in enumerate(weights)
         for m, weight in enumerate(row)
         if weight >= LEAST
@@ -73,7 +74,9 @@ def _letter(n: int, letter: str) -> Part:
     """A letter of the text; the end of a line is a space."""
     given = n < len(PROMPT)
     colour, weight = (INK, 400) if given else (ORANGE, 600)
-    return word(f"letter {n}", _at(n), LINE, letter.strip(), colour, size=SMALL, weight=weight)
+    return word(
+        f"letter {n}", _at(n), LINE, letter.strip(), colour, size=SIZE, weight=weight, face=CODE
+    )
 
 
 def _curve(step: int, losses: list[float]) -> list[Part]:
