@@ -143,6 +143,9 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
   return {
     node: element("div", { class: columns.length > MANY ? "scroll dense" : "scroll" }, table),
     moveTo,
+    reachable(isOn) {
+      node(at).tabIndex = isOn ? 0 : -1; // by Tab
+    },
     focus: go,
     heads,
     highlight(row) {
