@@ -31,8 +31,8 @@ WITHOUT_SIDEBAR, WITH_SIDEBAR = (
     f"window.jupyterapp.shell.{do}Left()" for do in ("collapse", "expand")
 )
 LEAST = 13  # px, of any word as it is seen
-SMALLER = {"Cost", "Roofline", "Saturation", "Tiles", "TrainingScrubber", "WhoListens"}
-# The height of a figure, by how much it sticks out of its cell, labels of a drawing that meet, and
+SMALLER = {"Cost", "Roofline", "Saturation", "Tiles", "TrainingScrubber"}
+# The height of a figure, by how much it or a grid sticks out of its place, labels of a drawing that meet, and
 # sizes of words as they are seen, each with the first word of its size.
 LOOK = """node => {
     const box = node.getBoundingClientRect();
@@ -57,7 +57,10 @@ LOOK = """node => {
         const size = scale * parseFloat(getComputedStyle(on).fontSize);
         sizes[size.toFixed(1)] ??= words.data.trim();
     }
-    return { height: box.height, out: node.scrollWidth - node.clientWidth, pairs, sizes };
+    const cut = [...node.querySelectorAll('.dense:not(.crowd)')].map(
+        grid => Math.max(grid.scrollWidth - grid.clientWidth, 0));
+    const out = Math.max(node.scrollWidth - node.clientWidth, ...cut);
+    return { height: box.height, out, pairs, sizes };
 }"""
 
 
