@@ -32,8 +32,8 @@ WITHOUT_SIDEBAR, WITH_SIDEBAR = (
 )
 LEAST = 13  # px, of any word as it is seen
 SMALLER = {"Cost", "Roofline", "Saturation", "Tiles", "TrainingScrubber"}
-# The height of a figure, by how much it or a grid sticks out of its place, labels of a drawing that meet, and
-# sizes of words as they are seen, each with the first word of its size.
+# The height of a figure, by how much it or a grid sticks out of its place, labels of a drawing that
+# meet, and sizes of words as they are seen, each with the first word of its size.
 LOOK = """node => {
     const box = node.getBoundingClientRect();
     const texts = drawing => [...drawing.querySelectorAll('text')].filter(
