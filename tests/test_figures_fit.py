@@ -31,7 +31,7 @@ WITHOUT_SIDEBAR, WITH_SIDEBAR = (
     f"window.jupyterapp.shell.{do}Left()" for do in ("collapse", "expand")
 )
 LEAST = 13  # px, of any word as it is seen
-SMALLER = {"Cost", "Roofline", "Saturation", "Tiles", "TrainingScrubber"}
+SMALLER = {"Cost", "Roofline", "Tiles", "TrainingScrubber"}
 # The height of a figure, by how much it or a grid sticks out of its place, labels of a drawing that
 # meet, and sizes of words as they are seen, each with the first word of its size.
 LOOK = """node => {
