@@ -232,7 +232,7 @@ def picture(way: str, measures: Values) -> str:
         axes(WIDE, HIGH, "weight", _up(1), _along("1", "", str(BOOKS)), "books of this reader"),
         "</g>",
         wide=400,
-        size=11,
+        size=11.4,
     )
 
 
