@@ -18,6 +18,7 @@ from attnlab.figures.picture import (
     WEIGHT_COLOURS,
     Picture,
     draw_heatmap,
+    name_lines,
     new_figure,
     with_looks,
 )
@@ -142,7 +143,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
     place.axhline(chance, color=GREEN, linewidth=1, zorder=0)
     place.text(n - 0.6, chance - 0.02, "guessing", color=GREEN, va="top", ha="right")
     place.set(xlabel="position", ylabel="share of right answers", xlim=(2, n - 0.5), ylim=(0, 1.06))
-    figure.legend(*place.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    name_lines(place)
     return Picture(
         figure,
         f"Share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "

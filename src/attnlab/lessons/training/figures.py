@@ -22,6 +22,7 @@ from attnlab.figures.picture import (
     STYLE,
     Picture,
     draw_heatmap,
+    name_lines,
     new_figure,
     with_looks,
 )
@@ -186,7 +187,7 @@ def losses(
             fontsize=STYLE["font.size"] - 1,
         )
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or None))
-    figure.legend(frameon=False, loc="outside right upper")
+    name_lines(place)
     line = f", with a line at {floor:.2f}, {label}" if label else ""
     points = max(map(len, curves.values()))
     longest = points if every == 1 else every * (points - 1)
