@@ -39,7 +39,7 @@ MOST_BYTES = 64 * TIB  # of the axis
 BOLD = ' font-weight="bold"'
 SIDE, ABOVE = 300, 28  # of the square of twice as many tokens, and the room over it
 DRAWN = ("a laptop with 16 GiB", "a GPU with 141 GiB")  # the third is too close to the last
-NUMBERS = "all counts in numbers, and what was measured"
+NUMBERS = "all counts in numbers"
 MEANING = (
     "Both axes of a chart are logarithmic: a straight line is a power of N, and a steeper one a "
     "higher power. Counted is one layer for one sequence, matrix products alone, the scores held "
@@ -184,9 +184,11 @@ class Cost(Figure):
         for n in lengths:
             state = self.computed({**unmeasured, "n": n})
             piece = (
-                f"<p>{html.escape(state['told'])}</p>{''.join(state['charts'])}"
+                f"<p>{html.escape(state['told'])}</p>"
+                f"{fallback.beside(*state['charts'], wide='1 1 260px')}"
+                f"<details><summary>{NUMBERS}</summary>"
                 f"{fallback.lines('counted', state['counts'])}"
-                f"{fallback.lines('do the scores fit?', state['fits'])}"
+                f"{fallback.lines('do the scores fit?', state['fits'])}</details>"
             )
             steps.append((f"N = {n:,}", piece))
         return fallback.stepped(repr(self), steps, below=f"<p>{MEANING}</p>")
