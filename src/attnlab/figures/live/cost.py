@@ -306,14 +306,14 @@ def _work(n: int, d: int, measured: Measured | None) -> str:
     points = [(p.n, p.seconds * measured.rate) for p in measured.points] if measured else []
     right = WIDTH - RIGHT
     top, flat = (axes.up.at(count(LENGTHS[-1])) for count, _ in (counted[0], counted[1]))
-    steep = axes.up.at(counted[0][0](512))
+    steep = axes.up.at(counted[0][0](256))
     return drawing(
         f"operations over tokens; at N = {n:,}: {in_words(counts.total_flops(n, d))}",
         axes.frame("operations", TOKEN_TICKS, WORK_TICKS, "tokens N"),
         *(axes.line(count, LENGTHS, line) for count, line in counted),
         text(right - 24, top + 6, "all", "end"),
         text(right, flat + 50, "projections", "end"),
-        text(axes.across.at(512) + 10, steep + 16, "Q Kᵀ and A V", more=CLEAR),
+        text(axes.across.at(256) + 10, steep + 16, "Q Kᵀ and A V", more=CLEAR),
         axes.points(points),
         axes.ring(n, counts.total_flops(n, d)),
     )

@@ -29,7 +29,7 @@ from attnlab.figures.live.strokes import text
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
-CAPTION = "at best, of the peak, and what limits it"
+CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
 SPEEDS = (0.1, 1e4)  # TFLOP/s that are drawn
 TICKS = {1.0: "1", 100.0: "100", 1e4: "10,000"}
@@ -94,7 +94,7 @@ class Roofline(Dialled):
         return {
             "pictures": [_chart(works, devices)],
             "caption": CAPTION,
-            "heads": ["", "operations for each byte", *(device.name for device in devices)],
+            "heads": ["", "for each byte", *(device.name for device in devices)],
             "table": [
                 [
                     f"{letter}: {name}",

@@ -14,8 +14,8 @@ from attnlab.figures import palette
 from attnlab.figures.live.on_paper import short
 from attnlab.figures.live.strokes import svg
 
-RADIUS, ROOM = 100, 36  # of the circle in a picture, and around it
-FAR = RADIUS + 22  # from the middle to the degrees
+RADIUS, ROOM = 100, 48  # of the circle in a picture, and around it
+FAR = RADIUS + 31  # from the middle to the degrees
 SIDE = 380  # px, of the picture in a page that has room
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 
