@@ -75,7 +75,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     for column, (colour, line, _) in with_looks(columns, LINES[3:0:-1]):
         axes[0, 1].plot(matrix[:, column], color=colour, linestyle=line, label=f"column {column}")
     axes[0, 1].set(xlabel="position", ylabel="number", ylim=(-1.1, 1.1), title="three columns")
-    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower right", ncols=3)
+    name_lines(axes[0, 1])
     crossings = "; ".join(
         f"column {column} changes sign {int((np.diff(np.sign(matrix[1:, column])) != 0).sum())} "
         "times"

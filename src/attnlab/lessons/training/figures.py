@@ -258,6 +258,9 @@ def rows(
         image = draw_heatmap(place, numbers, list(panel), keys, title)
         if words_below:
             place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
+        place.tick_params(labelbottom=place is axes[-1, 0])
+        for text in place.texts:
+            text.set_text(text.get_text().replace("0.00", ""))  # what is there stands out
         found = (
             f"{name} most on {keys[int(row.argmax())]} ({row.max():.2f}), "
             f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
