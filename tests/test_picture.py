@@ -17,7 +17,7 @@ from attnlab import figures
 from attnlab.figures import picture
 from attnlab.figures.arrays import as_array
 from attnlab.figures.palette import COLOURS
-from attnlab.figures.picture import Picture, draw_heatmap, new_figure
+from attnlab.figures.picture import Picture, draw_heatmap, name_lines, new_figure
 
 
 def pixels(png: bytes) -> np.ndarray:
@@ -111,3 +111,24 @@ def test_a_figure_makes_arrays_in_one_way() -> None:
     made = [*package.rglob("*.py"), *(package.parent / "lessons").glob("*/figures.py")]
     other = [path for path in made if "np.asarray(" in path.read_text(encoding="utf-8")]
     assert [path.name for path in other] == ["arrays.py"]
+
+
+def test_lines_are_named_where_they_end_in_their_colour_and_no_two_names_meet() -> None:
+    figure, [[axes]] = new_figure()
+    ends = {"low": 1.0, "close": 1.02, "closer": 1.03, "high": 3.0}
+    for (name, end), colour in zip(ends.items(), COLOURS, strict=False):
+        axes.plot([0, 10], [2, end], color=colour.light, label=name)
+    axes.plot([0, 4], [2, 2.5], color="black", label="short")
+    name_lines(axes)
+    figure.draw_without_rendering()
+    names = {text.get_text(): text for text in axes.texts}
+    boxes = {name: text.get_window_extent() for name, text in names.items()}
+    assert {text.get_color() for text in names.values()} == {
+        line.get_color() for line in axes.get_lines()
+    }
+    *pile, high, _ = sorted(boxes.values(), key=lambda box: box.y0)
+    assert all(one.y1 <= other.y0 + 1 for one, other in zip(pile, [*pile[1:], high], strict=True))
+    x, y = axes.transData.transform((4, 2.5))
+    assert boxes["short"].x0 == pytest.approx(x + 8 * figure.dpi / 72, abs=3)
+    assert boxes["short"].y0 < y < boxes["short"].y1
+    assert boxes["high"].x0 > axes.bbox.x1

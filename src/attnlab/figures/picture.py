@@ -27,6 +27,7 @@ _DARK = {colour.light: colour.dark for colour in COLOURS}
 DARK, LIGHT_INK = 0x11 / 255, 0.93  # JupyterLab's dark theme: its background, and the ink on it
 # 0 in JupyterLab's light theme and 1 in its dark one; a page that knows of no theme takes 0.
 IN_THE_DARK = "var(--jp-shadow-base-lightness,0)/32"
+NEAR = 0.12  # of the axes' width: lines that end so close to the edge are named beyond it
 WEIGHT_COLOURS = "cividis"  # even in lightness, and the same to colour-blind eyes
 STYLE: Any = {
     "font.size": 11,
@@ -225,6 +226,68 @@ def with_looks(lines: Iterable[Line], looks: Sequence[Look]) -> list[tuple[Line,
             f"{len(drawn)}: leave some out"
         )
     return list(zip(drawn, looks, strict=False))
+
+
+def name_lines(place: Axes) -> None:
+    """Write each line's label where the line ends, in its colour, with no two over each other.
+
+    Args:
+        place: with all its lines, scales and ticks.
+    """
+    figure, size = place.get_figure(root=True), STYLE["font.size"]
+    assert figure is not None
+    with mpl.rc_context(STYLE):
+        figure.draw_without_rendering()  # what stands where is known then
+    right = place.bbox.x1
+    ends: dict[int, list[tuple[float, Line2D]]] = {}
+    for line in place.get_lines():
+        if not str(line.get_label()).startswith("_"):
+            x, y = line.get_transform().transform(_end(line))
+            at = right if x > right - NEAR * place.bbox.width else x
+            ends.setdefault(round(at), []).append((y, line))
+    for at, found in ends.items():  # lines that end elsewhere meet none of these
+        found.sort(key=lambda each: each[0])
+        heights = _apart([y for y, _ in found], 1.3 * size * figure.dpi / 72)
+        for height, (_, line) in zip(heights, found, strict=True):
+            place.annotate(
+                str(line.get_label()),
+                (
+                    (at - place.bbox.x0) / place.bbox.width,
+                    (height - place.bbox.y0) / place.bbox.height,
+                ),
+                (8, 0),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                color=line.get_color(),
+                va="center",
+                size=size,
+            )
+
+
+def _end(line: Line2D) -> tuple[float, float]:
+    """Where a line ends, as it is given."""
+    x, y = map(as_array, (line.get_xdata(), line.get_ydata()))
+    last = np.flatnonzero(np.isfinite(x) & np.isfinite(y))[-1]
+    return float(x[last]), float(y[last])
+
+
+def _apart(heights: Sequence[float], step: float) -> list[float]:
+    """Heights in their order, moved as little as sets them a step apart."""
+    groups: list[list[float]] = []
+    for height in heights:
+        groups.append([height])
+        while (
+            len(groups) > 1 and _spread(groups[-2], step)[-1] + step > _spread(groups[-1], step)[0]
+        ):
+            last = groups.pop()
+            groups[-1] += last
+    return [height for group in groups for height in _spread(group, step)]
+
+
+def _spread(group: Sequence[float], step: float) -> list[float]:
+    """As many heights around the same middle, a step apart."""
+    middle = sum(group) / len(group)
+    return [middle + (n - (len(group) - 1) / 2) * step for n in range(len(group))]
 
 
 def rows_in_words(weights: Any, queries: Sequence[str], keys: Sequence[str]) -> str:

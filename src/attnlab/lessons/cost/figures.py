@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, Picture, new_figure, with_looks
+from attnlab.figures.picture import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Picture,
+    name_lines,
+    new_figure,
+    with_looks,
+)
 
 LINES = tuple(zip((ORANGE, GREEN, GREY), ("--", "-.", ":"), strict=True))
 
@@ -25,7 +34,7 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
     place.set(xscale="log", yscale="log", xlabel="width of a tile", ylabel="seconds")
     place.set_xticks([*tiles], [f"{width:,}" for width in tiles])
     place.minorticks_off()
-    figure.legend(frameon=False, loc="outside right upper")
+    name_lines(place)
     by_width = ", ".join(f"{width}: {seconds:.2g}" for width, seconds in tiles.items())
     others = ", ".join(f"{name} {seconds:.2g}" for name, seconds in beside.items())
     return Picture(
