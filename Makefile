@@ -48,6 +48,8 @@ hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, work/hand-i
 
 # Two workers, a core each: with threads for all cores they would wait for each other.
 test prove deploy-test outputs: export OMP_NUM_THREADS = 1
+# Hundreds of processes would each compile the course anew where a machine keeps no bytecode.
+test prove deploy-test: export PYTHONDONTWRITEBYTECODE =
 
 test: known ## check style and types, run all tests and notebooks; LESSON=06-causal-mask: its own; FAST=1: the quick ones; ARGS goes to pytest
 	$(BIN)/ruff check .

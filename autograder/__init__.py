@@ -12,12 +12,6 @@ secret. Everything else is trusted, and never runs a line of theirs. README.md h
 Begin at `run.grade`, which is one submission from its bytes to its result.
 """
 
-import sys
-
-# For nbformat, which imports jsonschema, which would use this to check addresses that no notebook
-# has, and takes a second to load. It does without.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
 
 class Usage(Exception):
     """The command asks for something that is not there; the sentence says what to do."""
