@@ -503,7 +503,7 @@ def one_row_of_one_head_decides_the_verb(seed: int) -> None:
     "Nobody told the model what a subject is.",
 )
 def in_each_sentence_of_the_film_the_last_word_hears_the_subject_and_the_verb_agrees() -> None:
-    """And the film has what the model says today."""
+    """And the film has what the model says today; what that word heard decides the verb's number."""
     recorded = json.loads(opening.SENTENCES.read_text("utf-8"))
     assert [each["words"] for each in recorded] == opening.sentences()
     for each in recorded:
@@ -513,3 +513,17 @@ def in_each_sentence_of_the_film_the_last_word_hears_the_subject_and_the_verb_ag
             assert row == pytest.approx(now, abs=2e-3)
         assert max(found["weights"][-1]) == found["weights"][-1][2]
         assert (each["guess"] in grammar.RUN) == (each["words"][1] in opening.MANY)
+    nouns = opening.MENUS["first noun"]
+    pairs = []
+    for first, *rest in opening.sentences():
+        noun = nouns.index(rest[0])
+        others = [first, nouns[noun ^ 1], *rest[1:]]  # dogs and dog, kings and king
+        pairs.append((_asked([first, *rest]), _asked(others)))
+    for head in measure.heads_of(small.load()):
+        decides = head == small.head("subject")
+        assert measure.flipped(small.load(), head, pairs) == decides
+
+
+def _asked(words: list[str]) -> measure.Question:
+    verbs = (grammar.RUN, grammar.RUNS) if words[1] in opening.MANY else (grammar.RUNS, grammar.RUN)
+    return measure.Question([small.START, *words], *verbs)

@@ -16,15 +16,14 @@ from attnlab.figures.live.film import Choice, Film, Frame
 from attnlab.figures.live.parts import (
     INK,
     LETTER,
-    SIZE,
     SMALL,
     WIDE,
     Part,
     across,
     arc,
     box,
-    centred,
     line,
+    places,
     word,
 )
 from attnlab.figures.palette import BLUE, GREY, ORANGE
@@ -38,7 +37,7 @@ MENUS = {
 MANY = ("dogs", "kings", "girls", "cats")
 HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
 GAP, LEAST = 15, 0.05  # between words, where there is room; a weight that is drawn
-EDGE = 8  # how much wider the slot of the verbs is than they are
+EDGE = 10  # how much wider the slot of the verbs is than they are
 APART, AWAY = 13, 28  # how far the two verbs are from the line, and the one that lost
 START = "start"  # what the model has for the beginning of a text
 
@@ -76,43 +75,54 @@ def _frames(chosen: Choice) -> list[Frame]:
     known = _recorded()[" ".join(words)]
     rows, verbs = known["weights"], sorted((known["guess"], known["other"]))
     text, last = [START, *words], len(words)
-    whole = [*text, verbs[1]]
-    room = WIDE - EDGE - across(whole, gap=0)
-    places = centred(whole, gap=min(GAP, room / (len(whole) - 1)))
+    middles = _places(text, verbs[1])
     nouns = (2, text.index(chosen["second noun"], 3))
-    stage = [*_asked(places, last, nouns), *_verbs(verbs, places[-1])]
+    stage = [*_asked(middles, last, nouns), *_verbs(verbs, middles[-1])]
     told = f"Whom will “{text[-1]}” listen to? That decides between “{verbs[0]}” and “{verbs[1]}”."
-    frames = [Frame([*_words(text, places, last), *stage, _doubt(places, last, nouns[0])], told)]
+    frames = [Frame([*_words(text, middles, last), *stage, _doubt(middles, last, nouns[0])], told)]
     for at in range(1, last + 1):
-        parts = [*_words(text, places, at), *stage, *_arcs(rows, places, at)]
+        parts = [*_words(text, middles, at), *stage, *_arcs(rows, middles, at)]
         frames.append(Frame(parts, _heard(text, rows[at])))
     guess, other = known["guess"], known["other"]
-    parts = [*_words(text, places, last, 2), *_arcs(rows, places, last)]
-    parts += [*_asked(places, last, nouns), *_verbs(verbs, places[-1], guess)]
+    parts = [*_words(text, middles, last, 2), *_arcs(rows, middles, last)]
+    parts += [*_asked(middles, last, nouns), *_verbs(verbs, middles[-1], guess)]
     told = (
         f"“{text[-1]}” has listened to “{text[2]}”: the likeliest verb is “{guess}”, not “{other}”."
     )
     return [*frames, Frame(parts, told)]
 
 
-def _asked(places: Sequence[float], last: int, nouns: Sequence[int]) -> list[Part]:
+def _places(text: Sequence[str], verb: str) -> list[float]:
+    """Where the middles of words are, and of the slot for the verb after them."""
+    wide = _width(verb)
+    gap = min(GAP, (WIDE - wide - across(text, gap=0)) / len(text))
+    right = across(text, gap=gap) + gap
+    left = (WIDE - right - wide) / 2
+    return [*places(text, gap=gap, left=left), left + right + wide / 2]
+
+
+def _width(verb: str) -> float:
+    return LETTER * SMALL * len(verb) + EDGE
+
+
+def _asked(middles: Sequence[float], last: int, nouns: Sequence[int]) -> list[Part]:
     """The arcs of which the last word may draw one: to either noun."""
-    wide = places[-1] - places[0]
+    wide = middles[-1] - middles[0]
     return [
-        arc(f"to {j}?", places[last], places[j], FLOOR, 0.15, GREY, 2, wide, dashes="4 6")
+        arc(f"to {j}?", middles[last], middles[j], FLOOR, 0.15, GREY, 2, wide, dashes="4 6")
         for j in nouns
     ]
 
 
-def _doubt(places: Sequence[float], last: int, first: int) -> Part:
+def _doubt(middles: Sequence[float], last: int, first: int) -> Part:
     """A question mark under the wider of these arcs."""
-    middle = (places[last] + places[first]) / 2
+    middle = (middles[last] + middles[first]) / 2
     return word("doubt", middle, FLOOR - 30, "?", ORANGE, size=36, weight=700)
 
 
 def _verbs(verbs: Sequence[str], middle: float, guess: str = "") -> list[Part]:
     """Both, in a slot at the end of the line; the one that is guessed comes onto the line."""
-    wide = LETTER * SIZE * len(verbs[1]) + EDGE
+    wide = _width(verbs[1])
     low = LINE - 6
     height = 31 if guess else 58
     parts = [box("slot", (middle - wide / 2, low - height / 2), (wide, height), ORANGE, 0.1, 1.5)]
@@ -120,11 +130,10 @@ def _verbs(verbs: Sequence[str], middle: float, guess: str = "") -> list[Part]:
         is_lost = bool(guess) and verb != guess
         y = LINE + up * APART if not guess else LINE + up * AWAY * is_lost
         weight = 700 if verb == guess else 400
-        parts.append(
-            word(f"verb {up}", middle, y, verb, GREY if is_lost else ORANGE, weight=weight)
-        )
+        colour = GREY if is_lost else ORANGE
+        parts.append(word(f"verb {up}", middle, y, verb, colour, size=SMALL, weight=weight))
         if is_lost:
-            half = LETTER * SIZE * len(verb) / 2
+            half = LETTER * SMALL * len(verb) / 2
             parts.append(line("lost", [(middle - half, y - 6), (middle + half, y - 6)], GREY, 2))
     return parts
 
@@ -139,15 +148,15 @@ def _heard(text: Sequence[str], row: Sequence[float]) -> str:
 
 
 def _words(
-    text: Sequence[str], places: Sequence[float], last: int, subject: int | None = None
+    text: Sequence[str], middles: Sequence[float], last: int, subject: int | None = None
 ) -> list[Part]:
     """All words; those that are not read yet are grey, and the one that is read last is bold."""
     return [
-        word("word 0", places[0], LINE, START, GREY, size=SMALL),
+        word("word 0", middles[0], LINE, START, GREY, size=SMALL),
         *(
             word(
                 f"word {i}",
-                places[i],
+                middles[i],
                 LINE,
                 text[i],
                 ORANGE if i == subject else INK if i <= last else GREY,
@@ -158,14 +167,14 @@ def _words(
     ]
 
 
-def _arcs(rows: Sequence[Sequence[float]], places: Sequence[float], last: int) -> list[Part]:
+def _arcs(rows: Sequence[Sequence[float]], middles: Sequence[float], last: int) -> list[Part]:
     """Of all words so far; those of the last are in front, and the others paler."""
-    wide = places[-1] - places[0]
+    wide = middles[-1] - middles[0]
     return [
         arc(
             f"{i} {j}",
-            places[i],
-            places[j],
+            middles[i],
+            middles[j],
             FLOOR,
             weight,
             ORANGE if i == last else BLUE,
