@@ -31,7 +31,7 @@ def opening() -> Film:
     for n, asks in enumerate(ASKS):
         around = [part for other in range(n) for part in _lines(other, shares[other], BLUE, 0.35)]
         around += _to_come(n + 1)
-        asking, answered = _lines(n, nothing, GREY, 1.5), _lines(n, shares[n], ORANGE, 0.9)
+        asking, answered = _lines(n, nothing, GREY, 2.2), _lines(n, shares[n], ORANGE, 0.9)
         frames.append(Frame([*around, *asking, *_words(n + 1, [n])], f"“{asks}” asks all six."))
         heard = [m for m, share in enumerate(shares[n]) if share >= TOLD]
         parts = [*around, *answered, *_words(n + 1, [n], heard)]
@@ -89,7 +89,7 @@ def _to_come(written: int) -> list[Part]:
     for n in range(written, len(ASKS)):
         half = across(ASKS[n : n + 1]) / 2
         blank = [(TO[n] - half, LOW + 4), (TO[n] + half, LOW + 4)]
-        parts += [line(f"blank {n}", blank, GREY, 2), *_lines(n, [0.0] * len(ASKED), GREY, 0.5)]
+        parts += [line(f"blank {n}", blank, GREY, 2), *_lines(n, [0.0] * len(ASKED), GREY, 0.8)]
     return parts
 
 

@@ -110,7 +110,7 @@ def _fast(tile: int, rows: Rows) -> list[Part]:
         dot("lens", x, y, RADIUS, GREY, 0.22),
         *_grid("few", (left, top), cell),
         box("tile", (left + column * cell, top + row * cell), (cell, cell), BLUE),
-        *_held("few", x, "a tile", held),
+        *_held("few", x, "few scores", held),
     ]
 
 
