@@ -769,7 +769,8 @@ def test_scores_are_seen_coming_from_the_keys(by_hand: FigureLab) -> None:
     by_hand.ask("figure.stage = 4; figure.cell = ['scaled', 1, None]")
     by_hand.figure.get_by_role("button", name="Next").click()
     by_hand.answers("figure.stage", "5")
-    expect(by_hand.figure.locator("td.arrives").first).to_be_visible()
+    masked = by_hand.figure.get_by_role("grid", name="masked scores")
+    expect(masked.locator("td.arrives").first).to_be_visible()
 
 
 def test_where_motion_is_reduced_a_press_is_one_step(by_hand: FigureLab) -> None:

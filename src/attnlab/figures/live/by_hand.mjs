@@ -137,18 +137,16 @@ function draw(body, model) {
       if (place && `${[name, place.row, place.column]}` !== `${[chosen, row, column ?? -1]}`) onMove(place);
     });
     if (!yours) table.setAttribute("aria-readonly", "true");
-    const node = element("div", { class: yours ? "matrix yours" : "matrix" }, element("p", {}, caption), made.node);
+    const node = element("div", { class: yours ? "matrix yours" : "matrix", "data-name": name }, element("p", {}, caption), made.node);
     const cells = [...table.querySelectorAll("[role=gridcell]")];
     for (const cell of cells) cell.name = name;
     return { ...made, node, cells };
   };
 
-  const frame = (stage) => {
-    for (const [name, { node, reachable }] of Object.entries(grids)) {
-      node.classList.toggle("now", isIn(stage, name));
-      reachable(isIn(stage, name));
-    }
-    for (const node of panels.querySelectorAll(".together")) node.classList.toggle("away", !node.querySelector(".now"));
+  const frame = (stage, within = panels) => {
+    for (const node of within.querySelectorAll(".matrix")) node.classList.toggle("now", isIn(stage, node.dataset.name));
+    for (const node of within.querySelectorAll(".together")) node.classList.toggle("away", !node.querySelector(".now"));
+    return within;
   };
 
   // As much room as the tallest stage takes with the longest that is told of a cell or of a row.
@@ -164,13 +162,7 @@ function draw(body, model) {
         [...cells.flat().map((cell) => roomy(cell, [])), ...whole.map((cell, row) => roomy(cell, trails[row]))]);
       const length = (parts) => parts.map(({ textContent }) => textContent).join("").length;
       const longest = every.sort((one, other) => length(other) - length(one)).slice(0, LONGEST);
-      const contents = stages.flatMap((stage) => {
-        frame(stage);
-        const all = panels.cloneNode(true);
-        return longest.map((parts) => [all, ...parts]);
-      });
-      frame(stages[model.get("stage") - 1]);
-      return contents;
+      return stages.flatMap((stage) => longest.map((parts) => [frame(stage, panels.cloneNode(true)), ...parts]));
     }),
   ];
 
@@ -214,6 +206,7 @@ function draw(body, model) {
         .map(({ node }) => [node, node.getBoundingClientRect()]));
       const before = seen();
       frame(stage);
+      for (const [name, { reachable }] of Object.entries(grids)) reachable(isIn(stage, name));
       for (const [node, { x, y }] of seen()) {
         const was = before.get(node);
         if (was && (was.x !== x || was.y !== y)) arrive(node, was);
