@@ -11,6 +11,13 @@ addEventListener("load", () => window.MathJax?.startup.promise.then(() => {
   }
 }));
 
+// So is a printed picture.
+addEventListener("load", () => {
+  for (const picture of document.querySelectorAll('.cell_output .text_html > img[style*="--jp-shadow"]')) {
+    if (picture.parentElement.scrollWidth > picture.parentElement.clientWidth) picture.parentElement.tabIndex = 0;
+  }
+});
+
 // Pages whose cells run, docs/runs.py. From a file a browser loads no module.
 addEventListener("DOMContentLoaded", () => {
   const bar = document.querySelector("[data-run]");
