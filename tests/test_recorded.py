@@ -22,6 +22,7 @@ from attnlab.lessons import exercises_of, lesson, slugs
 from attnlab.lessons.pure_python.adjective import KINDS, shares_of
 from docs import browser
 
+pytestmark = pytest.mark.slow
 NAN, INF = math.nan, math.inf
 EXERCISES = [
     each
