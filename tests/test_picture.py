@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.image
@@ -17,7 +18,7 @@ from attnlab import figures
 from attnlab.figures import picture
 from attnlab.figures.arrays import as_array
 from attnlab.figures.palette import COLOURS
-from attnlab.figures.picture import Picture, draw_heatmap, new_figure
+from attnlab.figures.picture import Picture, draw_heatmap, name_lines, new_figure
 
 
 def pixels(png: bytes) -> np.ndarray:
@@ -111,3 +112,24 @@ def test_a_figure_makes_arrays_in_one_way() -> None:
     made = [*package.rglob("*.py"), *(package.parent / "lessons").glob("*/figures.py")]
     other = [path for path in made if "np.asarray(" in path.read_text(encoding="utf-8")]
     assert [path.name for path in other] == ["arrays.py"]
+
+
+def test_lines_are_named_at_the_height_of_their_ends_in_their_colour_and_no_two_names_meet() -> (
+    None
+):
+    figure, [[axes]] = new_figure()
+    ends = {"low": 1.0, "close": 1.02, "closer": 1.03, "high": 3.0, "short": 2.5}
+    for (name, end), colour in zip(ends.items(), COLOURS, strict=False):
+        axes.plot([0, 4 if name == "short" else 10], [2, end], color=colour.light, label=name)
+    name_lines(axes)
+    figure.draw_without_rendering()
+    assert [text.get_color() for text in sorted(axes.texts, key=lambda text: text.get_text())] == [
+        line.get_color() for line in sorted(axes.get_lines(), key=lambda line: line.get_label())
+    ]
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    in_order = [boxes[name] for name in ("low", "close", "closer", "short", "high")]
+    assert all(one.y1 <= other.y0 + 1 for one, other in pairwise(in_order))
+    for name in ("close", "high", "short"):
+        (_, y) = axes.transData.transform((0, ends[name]))
+        assert boxes[name].y0 < y < boxes[name].y1
+        assert boxes[name].x0 > axes.bbox.x1

@@ -227,6 +227,62 @@ def with_looks(lines: Iterable[Line], looks: Sequence[Look]) -> list[tuple[Line,
     return list(zip(drawn, looks, strict=False))
 
 
+def name_lines(place: Axes) -> None:
+    """Write each line's label beside the axes, at the height where the line ends, in its colour.
+
+    Args:
+        place: with all its lines, scales and ticks.
+    """
+    figure, size = place.get_figure(root=True), STYLE["font.size"]
+    assert figure is not None
+    with mpl.rc_context(STYLE):
+        figure.draw_without_rendering()  # what stands where is known then
+    ends = [
+        (float(line.get_transform().transform(_end(line))[1]), line)
+        for line in place.get_lines()
+        if not str(line.get_label()).startswith("_")
+    ]
+    ends.sort(key=lambda each: each[0])
+    heights = _apart([y for y, _ in ends], 1.3 * size * figure.dpi / 72)  # no two over each other
+    for height, (_, line) in zip(heights, ends, strict=True):
+        place.annotate(
+            str(line.get_label()),
+            (1, (height - place.bbox.y0) / place.bbox.height),
+            (8, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            color=line.get_color(),
+            va="center",
+            size=size,
+        )
+
+
+def _end(line: Line2D) -> tuple[float, float]:
+    """Where a line ends, as it is given."""
+    x, y = map(as_array, (line.get_xdata(), line.get_ydata()))
+    last = np.flatnonzero(np.isfinite(x) & np.isfinite(y))[-1]
+    return float(x[last]), float(y[last])
+
+
+def _apart(heights: Sequence[float], step: float) -> list[float]:
+    """Heights in their order, moved as little as sets them a step apart."""
+    groups: list[list[float]] = []
+    for height in heights:
+        groups.append([height])
+        while (
+            len(groups) > 1 and _spread(groups[-2], step)[-1] + step > _spread(groups[-1], step)[0]
+        ):
+            last = groups.pop()
+            groups[-1] += last
+    return [height for group in groups for height in _spread(group, step)]
+
+
+def _spread(group: Sequence[float], step: float) -> list[float]:
+    """As many heights around the same middle, a step apart."""
+    middle = sum(group) / len(group)
+    return [middle + (n - (len(group) - 1) / 2) * step for n in range(len(group))]
+
+
 def rows_in_words(weights: Any, queries: Sequence[str], keys: Sequence[str]) -> str:
     """'the attends most to sat (0.61); …', a clause for each query."""
     clauses = [
