@@ -40,7 +40,6 @@ def test_no_key_is_named_with_a_weight_of_0_00() -> None:
 def test_entropy_runs_from_0_to_that_of_equal_shares() -> None:
     figure = WhoListens([[0, 1, 0, 0], [0.25] * 4], ["a", "b"], list("wxyz"))
     np.testing.assert_allclose(figure.state["entropy"], [0, np.log(4)], atol=1e-12)
-    assert figure.state["largest"] == [1, 0.25]
 
 
 def test_a_row_with_nothing_to_listen_to_is_zeros_and_says_so() -> None:

@@ -1,7 +1,8 @@
 """Figures fit into a page with all their controls, and keep their height whatever is set in them.
 
 A figure that jumps under the pointer, or whose slider is out of sight while its picture is in view,
-is not worked with. A new figure needs a line in WALKS: what to set in it, and code that makes it.
+is not worked with; nor is one whose words are too small to read. A new figure needs a line in
+WALKS: what to set in it, and code that makes it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ PAGES = (WIDE, (390, 844))
 WITHOUT_SIDEBAR, WITH_SIDEBAR = (
     f"window.jupyterapp.shell.{do}Left()" for do in ("collapse", "expand")
 )
-# The height of a figure, by how much it sticks out of its cell, and labels of a drawing that meet.
+LEAST = 13  # px, of any word as it is seen
+# The height of a figure, by how much it or a grid sticks out of its place, labels of a drawing that
+# meet, and sizes of words as they are seen, each with the first word of its size.
 LOOK = """node => {
     const box = node.getBoundingClientRect();
     const texts = drawing => [...drawing.querySelectorAll('text')].filter(
@@ -43,7 +46,20 @@ LOOK = """node => {
     const pairs = [...node.querySelectorAll('svg')].flatMap(drawing => texts(drawing).flatMap(
         (one, n, all) => all.slice(n + 1).filter(other => meet(one, other)).map(
             other => `${one.textContent} | ${other.textContent}`)));
-    return { height: box.height, out: node.scrollWidth - node.clientWidth, pairs };
+    const sizes = {};
+    const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    for (let words = walk.nextNode(); words; words = walk.nextNode()) {
+        const on = words.parentElement;
+        if (!words.data.trim() || on.closest('.unseen, style, title')) continue;
+        if (!on.checkVisibility({ visibilityProperty: true })) continue;
+        const scale = on.closest('svg') ? Math.abs(on.getScreenCTM().a) : 1;
+        const size = scale * parseFloat(getComputedStyle(on).fontSize);
+        sizes[size.toFixed(1)] ??= words.data.trim();
+    }
+    const cut = [...node.querySelectorAll('.dense:not(.crowd)')].map(
+        grid => Math.max(grid.scrollWidth - grid.clientWidth, 0));
+    const out = Math.max(node.scrollWidth - node.clientWidth, ...cut);
+    return { height: box.height, out, pairs, sizes };
 }"""
 
 
@@ -62,7 +78,7 @@ def lab(figures: FigureLab) -> Iterator[FigureLab]:
 
 
 @pytest.mark.parametrize("name", FIGURES.values())
-def test_it_fits_keeps_its_height_and_no_two_labels_meet(name: str, lab: FigureLab) -> None:
+def test_it_fits_keeps_its_height_and_its_words_can_be_read(name: str, lab: FigureLab) -> None:
     states, source = WALKS[name]
     for width, height in PAGES:
         lab.page.set_viewport_size({"width": width, "height": height})
@@ -76,7 +92,13 @@ def test_it_fits_keeps_its_height_and_no_two_labels_meet(name: str, lab: FigureL
         assert max(heights.values()) - min(heights.values()) <= 1, json.dumps(heights, indent=1)
         assert {state: look["pairs"] for state, look in seen.items() if look["pairs"]} == {}
         assert {state: look["out"] for state, look in seen.items() if look["out"] > 0} == {}
+        small = {state: few for state, look in seen.items() if (few := _small(look["sizes"]))}
+        assert small == {}
         if (width, height) == WIDE:
             assert max(heights.values()) <= height
         else:  # `test_figures_browser` asks on the wide page, in both themes
             assert lab.findings() == []
+
+
+def _small(sizes: dict[str, str]) -> dict[str, str]:
+    return {size: word for size, word in sizes.items() if float(size) < LEAST}

@@ -69,7 +69,7 @@ figures.opening()
 # nothing to go by.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-race", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.Race(4)
+figures.live.Race(10)
 
 # %% [markdown]
 # - A **recurrent network** (RNN) plays the game of telephone: each step hands on a summary, which the next one writes
@@ -91,7 +91,7 @@ figures.live.Race(4)
 # ## One look that was learned
 #
 # The model has eight **heads**, each a look with numbers of its own. This is the film's. Choose a word, or another
-# head. Each number in the table is the share of the look that goes to a word. `<s>` begins a text.
+# head. Each number in the table is the share of the look that goes to a word. *start* begins a text.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.one_head()

@@ -1,4 +1,5 @@
-// Draws ByHand: seven stages, one at a time, and the sum behind the selected cell.
+// Draws ByHand: all matrices, those of one of seven stages framed, and the sum behind the selected cell.
+// Where there is little room the others are away, as by_hand.css says.
 
 import { element, grid, mount, setText, settling, shade } from "./figure.mjs";
 import { arrive, player, steady } from "./motion.mjs";
@@ -27,6 +28,12 @@ export function nearest({ rows, columns }, row, column) {
   return [Math.min(row, rows.length - 1), column === null ? null : Math.min(column, columns.length - 1)];
 }
 
+// As the matrices lie: from the tokens to what they ask, answer and give; from the scores to the output.
+const PLACES = [
+  [["X"], ["W_q", "Q"], ["W_k", "K"], ["W_v", "V"]],
+  [["S"], ["scaled"], ["masked"], ["A"], ["Z"]],
+];
+
 const sizes = (matrices) =>
   Object.values(matrices).map(({ rows, columns }) => `${rows} × ${columns}`).join();
 
@@ -44,7 +51,7 @@ const tellings = ({ what, sums }, trail, now) => [
 function draw(body, model) {
   let grids, size, turned;
   let marked = [];
-  let unfocused = false; // whether a cell had the focus, and has not got it back
+  let unfocused = false; // whether a cell had the focus, and the chosen one has not got it yet
   // The selection is kept here until it is sent: Python's echo of the last one would undo it.
   let selected = model.get("cell");
   const palette = model.get("palette");
@@ -56,10 +63,17 @@ function draw(body, model) {
   const shown = element("div", { class: "by-hand" }, panels, told);
 
   const { rest, tell } = settling(model, "cell");
+  const isIn = ({ groups }, name) => groups.flat().includes(name);
   const select = (cell) => {
     selected = cell;
-    show();
-    rest(selected);
+    const { stages } = model.get("state");
+    if (isIn(stages[model.get("stage") - 1], cell[0])) {
+      show();
+      rest(selected);
+      return;
+    }
+    model.set("stage", stages.findIndex((stage) => isIn(stage, cell[0])) + 1);
+    tell(selected);
   };
   const turn = (stage) => {
     const { stages, matrices } = model.get("state");
@@ -123,18 +137,23 @@ function draw(body, model) {
       if (place && `${[name, place.row, place.column]}` !== `${[chosen, row, column ?? -1]}`) onMove(place);
     });
     if (!yours) table.setAttribute("aria-readonly", "true");
-    const node = element("div", { class: yours ? "matrix yours" : "matrix" }, element("p", {}, caption), made.node);
+    const node = element("div", { class: yours ? "matrix yours" : "matrix", "data-name": name }, element("p", {}, caption), made.node);
     const cells = [...table.querySelectorAll("[role=gridcell]")];
     for (const cell of cells) cell.name = name;
     return { ...made, node, cells };
   };
 
+  const frame = (stage, within = panels) => {
+    for (const node of within.querySelectorAll(".matrix")) node.classList.toggle("now", isIn(stage, node.dataset.name));
+    for (const node of within.querySelectorAll(".together")) node.classList.toggle("away", !node.querySelector(".now"));
+    return within;
+  };
+
   // As much room as the tallest stage takes with the longest that is told of a cell or of a row.
-  const groups = (stage, as = (node) => node) => stage.groups.map((names) =>
-    element("div", { class: "together" }, ...names.map((name) => as(grids[name].node))));
   const steadied = [
     steady(about, () => model.get("state").stages.map(({ about: line }) => [line])),
     steady(shown, (isNew) => {
+      fit();
       const { stages, matrices, trails } = model.get("state");
       const roomy = ({ what, sums }, trail) => (isNew
         ? tellings({ what: what + TAKEN, sums: sums.map((line) => line + LONGER) }, [...trail, ...trail.slice(-3)])
@@ -143,8 +162,7 @@ function draw(body, model) {
         [...cells.flat().map((cell) => roomy(cell, [])), ...whole.map((cell, row) => roomy(cell, trails[row]))]);
       const length = (parts) => parts.map(({ textContent }) => textContent).join("").length;
       const longest = every.sort((one, other) => length(other) - length(one)).slice(0, LONGEST);
-      return stages.flatMap((stage) => longest.map((parts) =>
-        [element("div", { class: "matrices" }, ...groups(stage, (node) => node.cloneNode(true))), ...parts]));
+      return stages.flatMap((stage) => longest.map((parts) => [frame(stage, panels.cloneNode(true)), ...parts]));
     }),
   ];
 
@@ -171,7 +189,7 @@ function draw(body, model) {
     const { name, place: { row, column } } = cell;
     const [last] = Object.entries(enters(name, row, column)).slice(-1);
     const from = last && grids[last[0]].cells.find(({ place }) => within(last[1], place.row, place.column));
-    if (from?.isConnected) arrive(cell, from.getBoundingClientRect());
+    if (from?.offsetParent) arrive(cell, from.getBoundingClientRect());
   };
 
   const show = () => {
@@ -183,11 +201,16 @@ function draw(body, model) {
     const [row, column] = nearest(matrices[chosen], ...selected.slice(1));
     let news = "";
     if (turned !== `${number} ${size}`) {
-      unfocused ||= panels.contains(panels.getRootNode().activeElement); // what is moved loses it
-      const before = Object.entries(grids).filter(([, { node }]) => node.isConnected)
-        .map(([, { node }]) => [node, node.getBoundingClientRect()]);
-      panels.replaceChildren(...groups(stage));
-      for (const [node, box] of before) if (node.isConnected) arrive(node, box);
+      unfocused ||= panels.contains(panels.getRootNode().activeElement); // it follows the stage
+      const seen = () => new Map(Object.values(grids).filter(({ node }) => node.offsetParent)
+        .map(({ node }) => [node, node.getBoundingClientRect()]));
+      const before = seen();
+      frame(stage);
+      for (const [name, { reachable }] of Object.entries(grids)) reachable(isIn(stage, name));
+      for (const [node, { x, y }] of seen()) {
+        const was = before.get(node);
+        if (was && (was.x !== x || was.y !== y)) arrive(node, was);
+      }
       news = `Stage ${number} of ${stages.length}, ${stage.name}. ${stage.about} `;
       turned = `${number} ${size}`;
     }
@@ -196,7 +219,7 @@ function draw(body, model) {
     buttons.n.setAttribute("aria-disabled", number === stages.length);
     setText(about, stage.about);
     const changed = model.get("changed");
-    dots.style.visibility = stage.groups.flat().some((name) => changed[name]?.flat().includes(true)) ? "" : "hidden";
+    dots.style.visibility = Object.values(changed).some((cells) => cells.flat().includes(true)) ? "" : "hidden";
 
     for (const node of marked) {
       node.classList.remove("chosen", "enters");
@@ -214,10 +237,10 @@ function draw(body, model) {
     marked = [...entering, node];
     for (const [name, { highlight }] of Object.entries(grids)) highlight(isWhole && name === chosen ? row : null);
     grids[chosen].moveTo({ row, column: column ?? -1 });
-    if (unfocused && grids[chosen].node.isConnected) {
+    if (unfocused && grids[chosen].node.offsetParent) {
       unfocused = false;
       const { activeElement } = panels.getRootNode();
-      if (!activeElement || activeElement === document.body) grids[chosen].focus({ row, column: column ?? -1 });
+      if (!activeElement || activeElement === document.body || panels.contains(activeElement)) grids[chosen].focus({ row, column: column ?? -1 });
     }
 
     const telling = isWhole ? whole[row] : all[row][column];
@@ -226,14 +249,26 @@ function draw(body, model) {
     if (news) grids[chosen].cells.filter(({ place: at }) => within({ row, column: column ?? undefined }, at.row, at.column)).forEach(comeIn);
   };
 
+  // Long numbers are set closer, before a line is broken.
+  const fit = () => {
+    for (const line of panels.children) {
+      line.classList.remove("tight");
+      const [first, ...others] = line.children;
+      line.classList.toggle("tight", others.some(({ offsetTop }) => offsetTop > first.offsetTop));
+    }
+  };
+
   const update = () => {
     const { matrices, causal: on } = model.get("state");
     if (size !== sizes(matrices)) {
       size = sizes(matrices);
       grids = Object.fromEntries(Object.entries(matrices).map(([name, matrix]) => [name, one(name, matrix)]));
+      panels.replaceChildren(...PLACES.map((line) => element("div", { class: "line" }, ...line.map((names) =>
+        element("div", { class: "together" }, ...names.map((name) => grids[name].node))))));
     }
     causal.checked = on;
     paint();
+    fit();
     show();
     for (const measure of steadied) measure();
   };

@@ -48,6 +48,15 @@ export function moved({ row, column }, key, rows, columns, withControl = false, 
 // The grid: arrow keys move, one cell takes part in Tab's order -----------------------------------
 
 const MANY = 5; // columns; more are drawn closer together where there is little room
+const PACKED = 10; // columns; of more, numbers give way there to their colours
+
+/** A number as nodes: where there is little room 0.25 is .25, 1.00 is 1, and of many all go. */
+const spelled = (text) => {
+  const [, zero, rest, point] = text.match(/^(0(?=\.))?(.*?)(\.0+)?$/);
+  const [first, last] = zero ? [zero, ""] : ["", point ?? ""];
+  return [["spare", first], ["rest", zero ? text.slice(1) : rest], ["spare", last]]
+    .filter(([, part]) => part).map(([name, part]) => element("span", { class: name }, part));
+};
 
 /**
  * A table whose cells are reached by arrow keys.
@@ -72,6 +81,7 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
       head.place = { row, column: -1 };
     });
   }
+  const isDense = columns.length > MANY;
   const lines = cells.map((line, row) => element("tr", {}, heads[row], ...line));
   const top = columns.map((name) => element("th", { scope: "col" }, name));
   const table = element(
@@ -141,8 +151,11 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
   }
 
   return {
-    node: element("div", { class: columns.length > MANY ? "scroll dense" : "scroll" }, table),
+    node: element("div", { class: `scroll ${isDense ? "dense" : ""} ${columns.length > PACKED ? "crowd" : ""}` }, table),
     moveTo,
+    reachable(isOn) {
+      node(at).tabIndex = isOn ? 0 : -1; // by Tab
+    },
     focus: go,
     heads,
     highlight(row) {
@@ -152,7 +165,7 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
       const cell = cells[row][column];
       const field = cell.querySelector("input"); // somebody is typing here
       if (field) field.defaultValue = text;
-      else setText(cell, text);
+      else if (cell.textContent !== text) cell.replaceChildren(...(isDense ? spelled(text) : [text]));
       cell.setAttribute("aria-label", name);
       cell.classList.toggle("blocked", blocked);
       cell.style.background = blocked ? "" : face;

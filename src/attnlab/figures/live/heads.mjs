@@ -4,6 +4,8 @@ import { element, grid, mount, setText, settling, shade } from "./figure.mjs";
 
 const TURNS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
+const [LINE, WORDED] = [4, 12]; // maps side by side, and rows of one, that have room for words
+
 /** The word that a key leads to, null if the key moves nothing. */
 export function turned(row, key, count) {
   if (!Object.hasOwn(TURNS, key)) return null;
@@ -119,7 +121,11 @@ function draw(body, model) {
       map.addEventListener("click", (event) => list.choose(row(event)));
     });
     looks = heads.map(() => element("span", { class: "most" }));
-    drawings = maps.map((map, h) => element("div", { class: "head" }, named(heads[h], h), map, looks[h]));
+    const side = (name, words) => element("div", { class: name, "aria-hidden": "true" },
+      ...words.map((word) => element("span", {}, word)));
+    drawings = maps.map((map, h) => element("div", { class: "head" }, named(heads[h], h), side("keys", keys),
+      element("div", { class: "plot" }, ...(h ? [] : [side("queries", queries)]), map), looks[h]));
+    const isWorded = heads.length <= LINE && Math.max(queries.length, keys.length) <= WORDED;
     const caption = element("p", { class: "caption" });
     table = { ...grid({ label: "weights of the query", rows: names.keys, columns: heads }), caption };
     body.replaceChildren(
@@ -130,7 +136,7 @@ function draw(body, model) {
       element("div", { class: "panels" },
         element("div", { class: "shares" }, caption, table.node),
         element("div", { class: "beside" },
-          element("div", { class: heads.length > 7 ? "maps small" : "maps" }, ...drawings),
+          element("div", { class: `maps ${heads.length > 7 ? "small" : ""} ${isWorded ? "worded" : ""}` }, ...drawings),
           ...(next ? [next.node] : []), told, said)),
       element("p", { class: "hint" }, meaning),
     );

@@ -26,6 +26,7 @@ from attnlab.figures.live.figure import (
     source,
     style,
     told_apart,
+    worded,
 )
 from attnlab.figures.live.ramp import shade
 from attnlab.figures.live.who_listens import refuse_what_are_no_shares
@@ -118,8 +119,8 @@ class Heads(WithRows):
         heads = [f"head {head + 1}" for head in range(len(weights))]
         return {
             "heads": heads,
-            "queries": inputs["query_tokens"],
-            "keys": inputs["key_tokens"],
+            "queries": worded(inputs["query_tokens"]),
+            "keys": worded(inputs["key_tokens"]),
             "named": {"queries": queries, "keys": keys},
             "weights": weights.tolist(),
             "maps": [_map(name, each) for name, each in zip(heads, weights, strict=True)],
@@ -183,7 +184,7 @@ def _next(queries: Sequence[str], without: Without, off: int | None) -> Values:
             f"Without head {off + 1} “{word}” comes next, {rest[word]:.2f}. With all heads it is "
             f"“{before}”."
         )
-    said = " ".join(queries[-LAST:])
+    said = " ".join(worded(queries[-LAST:]))
     return {
         "said": f"… {said}" if len(queries) > LAST else said,
         "word": word,

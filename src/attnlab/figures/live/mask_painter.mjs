@@ -124,8 +124,8 @@ function draw(body, model) {
     });
     const number = (label, input, says) =>
       slider({ label, min: 1, max: tokens.length, step: 1, value: 1, says, onInput: (value) => change({ [input]: value }) });
-    const length = number("real tokens", "length", (value) => `${value}, the rest is padding`);
-    const reach = number("window", "window", (value) => `${value}, itself and those before it`);
+    const length = number("real tokens", "length", (value) => `${value} of ${tokens.length}`);
+    const reach = number("window", "window", (value) => `${value}, itself included`);
     const letters = conventions.map(({ name, means, call }) => {
       const letters = grid({
         label: `${name}, ${means}`, rows: tokens, columns: tokens,

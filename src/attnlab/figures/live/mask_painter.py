@@ -21,6 +21,7 @@ from attnlab.figures.live.figure import (
     style,
     told_apart,
     whole,
+    worded,
 )
 from attnlab.figures.live.who_listens import entropies, in_words
 
@@ -119,7 +120,8 @@ class MaskPainter(WithRows):
         }
 
     def computed(self, inputs: Values) -> Values:
-        mask, named = inputs["mask"], told_apart(inputs["tokens"])
+        mask, tokens = inputs["mask"], worded(inputs["tokens"])
+        named = told_apart(tokens)
         # Queries whose products with unit vectors are the scores, so that the oracle masks them.
         shares = soft_weights(inputs["scores"].copy(), np.eye(len(named)), mask.copy(), scale=1)
         told = [
@@ -129,18 +131,18 @@ class MaskPainter(WithRows):
             )
         ]
         return {
-            "tokens": inputs["tokens"],
+            "tokens": tokens,
             "named": named,
             "weights": shares.tolist(),
             "blocked": (~mask).tolist(),
             "told": told,
-            "counted": counted(inputs["tokens"], mask),
+            "counted": counted(tokens, mask),
             "effect": inputs["effect"](mask) if inputs["effect"] else "",
             "preset": inputs["preset"],
             "presets": list(PRESETS),
             "length": inputs["length"],
             "window": inputs["window"],
-            "conventions": conventions(inputs["tokens"], mask),
+            "conventions": conventions(tokens, mask),
         }
 
     def _do(self, message: Values) -> None:

@@ -20,14 +20,13 @@ function draw(body, model) {
   const moment = element("div", { class: "tools", role: "radiogroup", "aria-label": "slopes" },
     "slopes", ...moments.map((when, n) => element("label", {}, radios[n], ` ${when} training`)));
   const rows = racers.map(({ name }) => {
-    const strip = element("div");
+    const strip = element("div", { class: "way" });
     const bar = element("div", { class: "share" });
-    const node = element("div", { class: "racer" },
-      element("div", { class: "way" }, element("b", {}, name), strip), bar);
+    const node = element("div", { class: "racer" }, element("b", {}, name), strip, bar);
     return { node, strip, bar };
   });
   const told = element("p", { class: "told", "aria-live": "polite" });
-  const meaning = "The thicker an arrow, the larger the slope; orange: the way of the marked letter, and what arrives of it; the bar: share of right answers.";
+  const meaning = "The thicker an arrow, the larger the slope. Orange: the way of the marked letter, and what arrives of it. A bar: the share of right answers after training.";
   body.append(element("p", { class: "hint" }, meaning), element("div", { class: "race tools" }, distance.node, moment), ...rows.map(({ node }) => node), told);
 
   return () => {

@@ -29,6 +29,7 @@ STILLS = (1, 4, 5, 8, 12, 16)  # distances of the still figure
 LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
 EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
 LOW, HIGH = 44, 60  # heights of strips
+ASIDE = 48  # room for the slope at the end
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
 LARGE, RUN = 7, 200  # of the signal: its radius where it begins, ms for a step
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
@@ -84,7 +85,7 @@ class Race(Figure):
                 {
                     "name": racer.name,
                     "strip": racer.strip(when),
-                    "bar": bar(racer),
+                    "bar": bar(racer, is_first=racer is racers[0]),
                 }
                 for racer in racers
             ],
@@ -236,8 +237,10 @@ def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
             if place < len(slopes) / 2:
                 where = f'x="{x - 8 if x else -LEFT}"'
             else:
-                where = f'x="{x + (RIGHT if is_last else 2)}" text-anchor="end"'
-            yield f'<text {where} y="{high - 10:g}">{short(slope)}</text>'
+                end = x + RIGHT if is_last else min(x + 2, EACH * (len(slopes) - 1) - ASIDE)
+                where = f'x="{end}" text-anchor="end"'
+            said = "" if place > marked else "slope "
+            yield f'<text {where} y="{high - 10:g}">{said}{short(slope)}</text>'
 
 
 def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
@@ -294,27 +297,29 @@ def _letters(marked: int, height: int) -> str:
         x = place * EACH
         ink = ""
         if place == marked:
-            shown.append(f'<circle cx="{x}" cy="{height + 6}" r="10" fill="#f0a860"/>')
+            look = f'class="mark" cx="{x}" cy="{height + 6}" r="10" fill="#f0a860"'
+            shown.append(f"<circle {look}/>")
             ink = ' fill="#000" font-weight="bold"'
         shown.append(f'<text x="{x}" y="{height + 10}" text-anchor="middle"{ink}>{letter}</text>')
     return "".join(shown)
 
 
-def bar(racer: Entry) -> str:
+def bar(racer: Entry, is_first: bool) -> str:
     """The share that is right, with a stroke for each seed and a line at chance."""
     strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
     said = f"{racer.name} is right in {racer.right:.2f} of fresh texts; chance is {racer.chance:g}"
     chance = 200 * racer.chance
     return svg(
         said,
-        (-2, 0, 244, 34),
+        (-2, 0, 244, 38 if is_first else 24),
         '<path d="M0 1V21H200V1" fill="none" stroke="currentColor" stroke-opacity="0.5"/>',
         f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>',
         f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>',
         f'<path d="M{chance:g} 0V23" stroke="{ORANGE}" stroke-width="2" stroke-dasharray="3 2"/>',
-        text(chance, 32, "chance", "middle"),
-        text(206, 16, f"{racer.right:.2f}", more=' font-size="13" font-weight="bold"'),
-        wide=260,
+        text(chance, 34, "chance", "middle") if is_first else "",
+        text(206, 17, f"{racer.right:.2f}", more=' font-weight="bold"'),
+        wide=300,
+        size=13,
     )
 
 

@@ -24,8 +24,8 @@ WAYS = ("no scale", "÷ √d_k")
 # Of each axis of scores: its end, a bin of it (0 is the middle of one), and the largest share.
 AXES = {"no scale": (102.0, 4.0, 1.0), "÷ √d_k": (5.1, 0.2, 0.15)}
 ZOOM = 20
-WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 52  # of a plot, and the room around and under it
-NUMBERS = 28  # room for those along the upright axis
+WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 46  # of a plot, and the room around and under it
+NUMBERS = 33  # room for those along the upright axis
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 
 
@@ -168,15 +168,14 @@ def of_reader(d_k: int, reader: int, seed: int) -> Values:
 def table(measures: Values) -> list[list[str]]:
     """Lines of a label and a number for each way to scale."""
     columns = [measures[way] for way in WAYS]
-    lines = [["standard deviation of scores", *(f"{each['std']:.2f}" for each in columns)]]
+    lines = [["std. deviation of scores", *(f"{each['std']:.2f}" for each in columns)]]
     for name, label in (
-        ("entropy", "entropy, nats"),
         ("largest", "largest weight"),
-        ("gradient", "norm of the Jacobian"),
+        ("gradient", "Jacobian's norm"),
     ):
-        for who, whose in (("reader", "this reader"), ("typical", "typical reader")):
+        for who, whose in (("reader", ""), ("typical", ", typical")):
             numbers = [each[who][name] for each in columns]
-            lines.append([f"{label}: {whose}", *map(short, numbers)])
+            lines.append([f"{label}{whose}", *map(short, numbers)])
     return lines
 
 
@@ -185,12 +184,10 @@ def in_words(d_k: int, reader: int, measures: Values) -> str:
     said = []
     for way, name in zip(WAYS, ("Without a scale", f"Divided by √{d_k}"), strict=True):
         each = measures[way]
-        own = each["reader"]
+        alike = np.exp(each["reader"]["entropy"])
         said.append(
-            f"{name} scores have a standard deviation of {each['std']:.1f}; the largest weight is "
-            f"{own['largest']:.2f}, as if {np.exp(own['entropy']):.1f} of {BOOKS} books shared "
-            f"alike, and the norm of the Jacobian, softmax's gradient, is "
-            f"{short(own['gradient'])}."
+            f"{name} scores have a standard deviation of {each['std']:.1f}; it is as if "
+            f"{alike:.1f} of {BOOKS} books shared alike."
         )
     return f"d_k = {d_k}, reader {reader}. {' '.join(said)}"
 
@@ -215,12 +212,9 @@ def picture(way: str, measures: Values) -> str:
     left, right = _across(-seen, limit), _across(seen, limit)
     lens = f'<path d="M{left:.1f} 0H{right:.1f}V{HIGH}H{left:.1f}z" fill="#888" opacity="0.3"/>'
     along = (
-        ("scores; the grey band is drawn wider", "in the plot of ÷ √d_k")
+        "scores; grey: the plot of ÷ √d_k"
         if seen < limit
-        else (
-            f"scores ÷ √d_k, drawn {ZOOM} times as wide;",
-            "the grey band in the plot of no scale is this range",
-        )
+        else f"scores ÷ √d_k, {ZOOM} times as wide"
     )
     ends = (f"{-limit:g}".replace("-", "−"), "0", f"{limit:g}")
     under = HIGH + EDGE + UNDER
@@ -230,15 +224,15 @@ def picture(way: str, measures: Values) -> str:
         lens if seen < limit else "",
         f'<path d="{bars(measures["histogram"], WIDE, HIGH, most)}" fill="{BLUE}"/>',
         f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
-        axes(WIDE, HIGH, "share of scores", _up(most), _along(*ends), *along),
-        f'<path d="M{WIDE - 102} -13h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
+        axes(WIDE, HIGH, "share", _up(most), _along(*ends), along),
+        f'<path d="M{WIDE - 124} -13h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
         text(WIDE, -10, "± std. deviation", "end"),
         f'<g transform="translate(0 {under})">',
         f'<path d="{bars(weights, WIDE, HIGH, gap=2)}" fill="{BLUE}"/>',
         axes(WIDE, HIGH, "weight", _up(1), _along("1", "", str(BOOKS)), "books of this reader"),
         "</g>",
-        wide=340,
-        size=9,
+        wide=400,
+        size=11.4,
     )
 
 

@@ -10,7 +10,7 @@ function draw(body, model) {
   const { rest } = settling(model, "entry");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const panels = element("div", { class: "matrices" });
-  body.append(element("p", { class: "hint" }, "Choose a number of the output."), panels, told);
+  body.append(element("p", { class: "hint" }, "Choose a number of the output. The others show how much a nudge to each of them moves it: red up, blue down, a bare 0 not at all."), panels, told);
 
   const place = () => {
     const [sentence, token, column] = chosen;
@@ -51,7 +51,7 @@ function draw(body, model) {
   const headed = (caption, node) => {
     const length = model.get("state").sentences[0].length;
     [...node.querySelectorAll("tr")].forEach((line, n) => line.classList.toggle("begins", n > 1 && (n - 1) % length === 0));
-    return element("div", {}, element("p", {}, caption), node);
+    return element("div", {}, element("p", { class: "name" }, caption), node);
   };
 
   const build = ({ rows, out: numbers, parts: given }) => {

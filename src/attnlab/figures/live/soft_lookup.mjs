@@ -3,6 +3,7 @@
 import { drawn, element, mount, setText, shade, slider, unanswered } from "./figure.mjs";
 
 const LEAP = 5; // steps
+const NAMED = 0.25; // a weight whose part of the blend has room for its name
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** On the grid of steps and inside of the plane. */
@@ -119,6 +120,7 @@ function draw(body, model) {
           element("p", { class: "legend" }, `${legend[0]} ${legend[1]} `, element("span", { class: "shades" }), ` to ${legend[2]}`),
           element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
         element("div", { class: "beside" },
+          element("p", { class: "hint", "aria-hidden": "true" }, "What the soft answer is mixed of:"),
           element("div", { class: "blend", "aria-hidden": "true" }, ...blend),
           element("div", { class: "scroll" }, table), told)),
     );
@@ -141,6 +143,7 @@ function draw(body, model) {
       path.setAttribute("d", arrows.keys[m]);
       path.setAttribute("stroke-width", 1.5 + 5 * soft.weights[m]);
       parts.blend[m].style.flexGrow = soft.weights[m];
+      setText(parts.blend[m], soft.weights[m] < NAMED ? "" : state.books[m]);
       parts.labels[m].setAttribute("x", arrows.labels[m][0]);
       parts.labels[m].setAttribute("y", arrows.labels[m][1] + 3);
     });

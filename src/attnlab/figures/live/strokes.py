@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 def svg(
-    said: str, view: Sequence[float], *parts: str, wide: int, size: int = 11, more: str = ""
+    said: str, view: Sequence[float], *parts: str, wide: int, size: float = 11, more: str = ""
 ) -> str:
     """A drawing with a name that is read out.
 

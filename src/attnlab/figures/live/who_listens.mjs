@@ -1,10 +1,11 @@
 // Draws WhoListens: the heatmap, or arcs over the sentence; beside it one row as bars and in words.
 
-import { bars, drawn, element, grid, mount, moved, percent, setText, settling, shade } from "./figure.mjs";
+import { bars, drawn, element, grid, mount, moved, setText, settling, shade } from "./figure.mjs";
 
 const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
 const CROWD = 17;
+const FEW = 7; // are set larger
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
 const FAINT = 0.05; // less weight has no arc in a row that is not chosen
@@ -74,17 +75,15 @@ function draw(body, model) {
   const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
-  const facts = element("p", { class: "facts" });
   const above = element("div", { class: "tools" });
   const panels = element("div", { class: "panels" });
   body.append(above, panels);
 
   const show = (row) => {
-    const { weights, named, blocked, largest, told: sentences } = model.get("state");
+    const { weights, named, blocked, told: sentences } = model.get("state");
     table.highlight(row);
     sentence?.highlight(row);
     chart.paint(`weights of ${named.queries[row]}`, weights[row], blocked[row]);
-    setText(facts, `largest weight ${percent(largest[row])}`);
     setText(told, sentences[row]);
   };
 
@@ -146,7 +145,7 @@ function draw(body, model) {
     sentence = isOneSentence ? arches({ words: queries, names: named.queries, onChoose: select, onHover: preview }) : null;
     views = [table.node, ...(sentence ? [sentence.node] : [])];
     const canRead = typeof text === "string";
-    body.className = `who-listens ${canRead ? "reads" : ""} ${canRead || queries.length > TIGHT ? "tight" : ""} ${queries.length > CROWD ? "long" : ""}`;
+    body.className = `who-listens ${canRead ? "reads" : ""} ${queries.length > TIGHT ? "tight" : ""} ${queries.length > FEW ? "" : "few"} ${queries.length > CROWD ? "long" : ""}`;
     if (choices.length > 1 && choice?.length !== choices.length) above.prepend(heads(choices));
     if (choices.length < 2) choice = choice?.parentNode.remove();
     // What is there already stays where it is: moving it would take its focus away.
@@ -154,7 +153,7 @@ function draw(body, model) {
     else if (!turn.parentNode) above.insertBefore(turn, own.parentNode ? own : null);
     if (canRead && !own.parentNode) above.append(own);
     panels.replaceChildren(element("div", { class: "views" }, ...views),
-      element("div", { class: "beside" }, chart.node, facts, told, said));
+      element("div", { class: "beside" }, chart.node, told, said));
   };
 
   const update = () => {

@@ -18,6 +18,7 @@ from attnlab.figures.live.figure import (
     source,
     style,
     told_apart,
+    worded,
 )
 from attnlab.small import START
 
@@ -107,11 +108,10 @@ class WhoListens(WithRows):
         ]
         return {
             "weights": weights.tolist(),
-            "queries": tokens,
-            "keys": inputs["key_tokens"],
+            "queries": worded(tokens),
+            "keys": worded(inputs["key_tokens"]),
             "named": {"queries": queries, "keys": keys},
             "blocked": blocked.tolist(),
-            "largest": weights.max(axis=1).tolist(),
             "entropy": spread,
             "told": told,
             "choices": choices,
