@@ -341,25 +341,33 @@ def test_an_old_sum_shrinks_by_the_factor_that_stands_beside_it() -> None:
 
 
 @pytest.mark.lessons("14-real-model")
-def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() -> None:
-    film = opening_of("14-real-model")
-    said = film.state["frames"]
-    assert [said[-2]["told"], said[-1]["told"]] == [
-        "“fox” listens to each word alike (0.09), and the model writes “fox”.",
-        "With PyTorch's it would have written “owl wolf”.",
-    ]
-    right = model_film.RIGHT
-    text = "fox king owl wolf ; fox king"
+def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() -> None:
+    right, given = model_film.RIGHT, model_film.TEXT.split()
+    copied = model_film.written(right, given)
+    assert copied.words[6:] == given[1:4]
+    for n, row in enumerate(copied.rows):  # almost all on the word that is then written
+        assert row[n + 1] > 0.98
+        assert given[n + 1] == copied.words[6 + n]
     with torch.no_grad():
-        scores = small.load()(small.numbered([small.START, *text.split()]))
-    assert model_film.written(right, text.split()).words[7] == small.words[scores[0, -1].argmax()]
-    own = model_film.opening(right, text).state["frames"][-1]
-    assert own["told"] == "It is the same as with PyTorch's."
-    thick = {key: look.get("stroke-width") for _, key, look, _ in own["parts"]}
-    mine = [key for key in thick if key.startswith("orange arc")]
-    assert mine
-    for key in mine:  # the learner's own above are PyTorch's below
-        assert thick[key] == thick[key.replace("orange", "blue")]
+        scores = small.load()(small.numbered([small.START, *given]))
+    assert copied.words[6] == small.words[scores[0, -1].argmax()]
+    alike = model_film.written(model_film.WRONG["all words alike"], given)
+    assert set(alike.words[6:]) == {"fox"}
+    assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
+    told = opening_of("14-real-model").state["frames"][-1]["told"]
+    assert told == "Same model, same words: but it writes “fox” where PyTorch's writes “cat”."
+
+
+@pytest.mark.lessons("14-real-model")
+def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
+    right, text = model_film.RIGHT, "the queen that the dogs see"
+    last = model_film.opening(right, text).state["frames"][-1]
+    assert last["told"] == "It writes the same as with PyTorch's, word for word."
+    wrong = model_film.opening(model_film.WRONG["not scaled"], text)
+    last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
+    assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
+    left, wide = (float(last["differs"][0][name]) for name in ("x", "width"))
+    assert left < float(last["new 8"][0]["x"]) < left + wide
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):
