@@ -320,24 +320,27 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     powers = np.exp(tiles_film.scores())
     weights = powers / powers.sum(axis=1, keepdims=True)
     sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
-    parts = opening_of("11-cost").state["frames"][-1]["parts"]
-    wide = {key: float(look["width"]) for _, key, look, _ in parts if key.startswith("share")}
-    drawn = [
-        [wide[f"share {n // 4} {n % 4} {j}"] / tiles_film.WIDE for j in range(3)] for n in range(12)
-    ]
-    np.testing.assert_allclose(drawn, sums, atol=1e-3)
+    last = shown("11-cost")[-1]
+    wide = [[last[f"share {n // 4} {n % 4} {j}"]["width"] for j in range(3)] for n in range(12)]
+    np.testing.assert_allclose(np.array(wide, float) / tiles_film.OUT[1], sums, atol=1e-3)
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
 
 
 @pytest.mark.lessons("11-cost")
-def test_an_old_sum_shrinks_by_the_factor_that_stands_beside_it() -> None:
-    frames = opening_of("11-cost").state["frames"]
-    before, after = shown("11-cost")[1:3]
-    text = {key: text for _, key, _, text in frames[2]["parts"] if key.startswith("factor")}
-    assert text["factor 1"] == "×1"
-    for r in range(4):
-        old, new = (float(each[f"share 0 {r} 0"]["width"]) for each in (before, after))
-        assert float(text[f"factor {r}"][1:]) == pytest.approx(new / old, abs=0.01)
+def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> None:
+    frames = shown("11-cost")
+    [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
+    parts = opening_of("11-cost").state["frames"][at]["parts"]
+    [factor] = [float(text[1:]) for _, key, _, text in parts if key == "factor"]
+    old, new = (float(parts["share 0 0 0"]["width"]) for parts in frames[at - 1 : at + 1])
+    assert new / old == pytest.approx(factor, abs=0.01)
+    assert factor == pytest.approx(np.exp(1 - 3), abs=0.01)
+    for parts in frames:
+        assert sum(key.startswith("score ") for key in parts) in (0, 16)
+        assert sum(key == "held" for key in parts) <= 1
+    gone = [sum(key.startswith("gone") for key in parts) for parts in frames]
+    assert gone == sorted(gone)
+    assert gone[-1] == 9
 
 
 @pytest.mark.lessons("14-real-model")
