@@ -390,16 +390,29 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_a_window_stays_as_wide_and_what_it_does_not_reach_has_no_arc_and_is_guessed() -> None:
+def test_what_a_window_does_not_reach_has_no_arc_and_is_guessed() -> None:
     frames = shown("12-shortcuts")
     far, table = frames[3], frames[-1]
-    assert "look 0 far 0" in far
-    assert "look 1 far 0" not in far
+    assert "look 0 16" in far
+    assert "look 1 16" not in far
     wide = float(table["test 1 1"]["width"])
     assert float(table["share 0 1"]["width"]) == wide  # full attention, always right
     assert float(table["share 1 1"]["width"]) < 0.2 * wide
-    assert len({frame["reach 1"]["width"] for frame in frames[:-2]}) == 1
-    assert len({frame["reach 0"]["width"] for frame in frames[:-2]}) == 3
+
+
+@pytest.mark.lessons("12-shortcuts")
+def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
+    from attnlab.lessons.shortcuts.opening import kept
+
+    cells = code_cells(read(solution_path("12-shortcuts")))
+    [cost] = [each.source for each in cells if each.source.startswith("N, H, D = ")]
+    names: dict[str, Any] = {}
+    exec("\n".join(cost.splitlines()[:3]), names)
+    expected = [names["kept"][name] for name in ("full", "window of 8", "linear", "1 group")]
+    assert [*kept().values()] == expected
+    parts = opening_of("12-shortcuts").state["frames"][-1]["parts"]
+    says = {key: text for _, key, _, text in parts}
+    assert [says[f"says {row} keeps"] for row in range(4)] == ["all", "1/512", "1/910", "1/4"]
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
