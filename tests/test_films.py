@@ -367,13 +367,23 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
 
 
 @pytest.mark.lessons("10-training")
-def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
+def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -> None:
+    from attnlab.lessons.training import opening as film
+    from attnlab.lessons.training.reading import documentation
+
     frames = opening_of("10-training").state["frames"]
-    texts = ["".join(text for _, key, _, text in f["parts"] if "letter" in key) for f in frames]
-    assert all(text.startswith("Thevalue") for text in texts)
-    assert "the" in texts[-1]
-    long = [sum("arc" in key for _, key, _, _ in frame["parts"]) for frame in frames]
-    assert long[-1] < 45 < 100 < long[0]  # 31 letters have one before them
+    parts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+    assert parts[-1]["step"] == "step 1000"
+    near = {int(each["step"].split()[1]): float(each["near now"]) for each in parts}
+    start, end = film.JUMP
+    assert max(near[step] for step in near if step <= start) < 0.1
+    assert near[end] > 0.8
+    assert abs(near[1000] - near[600]) < 0.01
+    written = "".join(text or " " for key, text in parts[-1].items() if "letter" in key).split()
+    read = documentation().split()
+    assert {film.REAL, film.INVENTED} <= {*written}
+    assert film.REAL in read
+    assert film.INVENTED not in read
 
 
 @pytest.mark.lessons("12-shortcuts")
