@@ -248,21 +248,23 @@ def test_an_axis_that_was_added_up_is_crossed_out_and_none_of_it_is_left() -> No
     gone = [at for at, parts in enumerate(frames) if parts.get("Q axis k", {}).get("opacity") == 0]
     assert len(gone) == 1
     for parts in frames[gone[0] : -1]:
-        assert {"Q 0 crossed", "Q 1 crossed"} <= parts.keys()
+        assert {"S 0 crossed", "S 1 crossed"} <= parts.keys()
         assert not any(key.endswith("axis k") and float(parts[key]["opacity"]) for key in parts)
     assert {"Z axis n", "Z axis v"} <= frames[-1].keys()
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_shares_and_values_are_shown_so_that_they_add_up() -> None:
-    parts = opening_of("03-numpy").state["frames"][-1]["parts"]
-    says = {key: text for tag, key, _, text in parts if tag == "text"}
-    for i in range(3):
-        shares = [float(says[f"S says {i} {m}"]) for m in range(3)]
-        assert sum(shares) == pytest.approx(1)
-        for j in range(2):
-            z = sum(shares[m] * float(says[f"V says {m} {j}"]) for m in range(3))
-            assert f"{z:.1f}" == says[f"Z says {i} {j}"]
+def test_lesson_03s_shares_are_softmax_of_the_numbers_before_them() -> None:
+    texts = [
+        {key: text for _, key, _, text in frame["parts"] if key.startswith("S says")}
+        for frame in opening_of("03-numpy").state["frames"]
+    ]
+    at = next(n for n, each in enumerate(texts) if "0.665" in each.values())
+    scores, shares = (np.array([*map(float, each.values())]) for each in (texts[at - 1], texts[at]))
+    powers = np.exp(scores).reshape(3, 3)
+    np.testing.assert_allclose(
+        shares.reshape(3, 3), powers / powers.sum(axis=1, keepdims=True), atol=5e-4
+    )
 
 
 @pytest.mark.lessons("04-scaling")

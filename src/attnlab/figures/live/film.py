@@ -27,6 +27,8 @@ LONGEST = 10_000  # ms, of all moves together
 PACE = 900  # ms, of a move and the rest after it
 STILLS = 3  # parts of a film, between which a still one has a picture
 SCALE = 1.5  # px for a unit of the sheet, where there is room
+TITLE = "margin:4px 0;font-size:18px;font-weight:600"  # in stills
+TOLD = "margin:4px 0;font-size:clamp(17px,2.8vw,20px);line-height:1.4;max-width:720px"
 Choice = Mapping[str, str]
 
 
@@ -111,7 +113,8 @@ class Film(Figure):
         last, telling = len(self.state["frames"]) - 1, self.state["telling"]
         shown = dict.fromkeys([telling, *(round(last * n / STILLS) for n in range(STILLS + 1))])
         steps = [(f"{n + 1}", self._still(n)) for n in shown]
-        return fallback.stepped(repr(self), steps)
+        title = f'<p style="{TITLE}">{html.escape(self.title)}</p>'
+        return fallback.stepped(repr(self), steps, above=title)
 
     def _still(self, n: int) -> str:
         """One frame and its sentence."""
@@ -119,4 +122,4 @@ class Film(Figure):
         drawn = "".join(Part(*part).markup() for part in frame["parts"])
         wide = round(SCALE * WIDE)
         picture = svg(frame["told"], self.state["view"], drawn, wide=wide, size=SIZE)
-        return f"{picture}<p>{html.escape(frame['told'])}</p>"
+        return f'{picture}<p style="{TOLD}">{html.escape(frame["told"])}</p>'

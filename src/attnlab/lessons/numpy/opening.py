@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, box, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
 
 # The lesson's, worked by hand there: clerk, finds, maps.
@@ -13,85 +13,95 @@ Q = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
 K = np.array([[2, 2, 0, 0], [2, 0, 0, 4], [-2, 2, 2, 0]])
 V = np.array([[10, 0], [0, 10], [5, 5]])
 S = np.einsum("nk,mk->nm", Q, K)
-POWERS = np.exp(S / np.sqrt(4))
+ROOT = np.sqrt(Q.shape[1])
+POWERS = np.exp(S / ROOT)
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
+MEANS = {"n": "words ask", "m": "are asked", "k": "key width", "v": "value width"}
 AXES = {"Q": "nk", "K": "km", "S": "nm", "V": "mv", "Z": "nv"}  # as they lie on the sheet
 NUMBERS = {"Q": Q, "K": K.T, "S": S, "V": V, "Z": Z}
+MAKE = {"S": ("Q", "K"), "Z": ("S", "V")}  # of which two others each is made
 TOLD = {**AXES, "K": "mk"}  # as einsum is told them
 LEFT = {"Q": 32, "K": 170, "S": 170, "V": 390, "Z": 390}
 WIDTH = {"Q": 26, "K": 60, "S": 60, "V": 42, "Z": 42}  # of a cell
 PALE = 0.45  # what is done with
-CELL, GAP, FLOOR = 28, 18, 158  # the last: top of Q, S and Z, which stand below
-LETTERS = (8, 19)  # where a line of letters begins, how far apart they are
-FIRST, SECOND = 38, 66  # their lines
+CELL, GAP, FLOOR = 24, 16, 172  # the last: top of Q, S and Z, which stand below
+STRING, LARGE = 25, 28  # the line of einsum's strings, and the size of their letters
+STARTS = {"S": 40, "Z": 276}  # where these begin, by what they make
+STEPS = (0, 24, 43, 65, 91, 121, 151, 175)  # from there to each of eight letters and signs
 
 
 def opening() -> Film:
     """The film."""
-    given = [*_array("Q"), *_array("K"), *_array("V")]
-    scored = _letters("Q", "K", "S")
-    no_k = [*scored, *_crossed("Q", "K")]
-    mixed = [*no_k, *_letters("S", "V", "Z")]
-    no_m = [*mixed, *_crossed("S", "V")]
-    pale = [*_done("Q", "k"), *_done("K", "k")]
-    shares = ", ".join(f"{share:.3f}" for share in A[0])
+    given = [*_means(), *_array("Q"), *_array("K"), *_array("V")]
+    read = _einsum("S", "Q", "K")
+    no_k = [*_einsum("S", "Q", "K", "S"), *_crossed("S")]
+    pale = [*_means(), *_done("Q", "k"), *_done("K", "k"), *no_k]
+    mixed = [*pale, *_shares(), *_array("V"), *_einsum("Z", "S", "V")]
+    no_m = [*_array("Z"), *_einsum("Z", "S", "V", "Z"), *_crossed("Z")]
     frames = [
         Frame(
-            [*given, *_empty("S"), *_empty("Z"), *scored[:6], _open()],
-            "Which two axes will Z have? Q, K and V bring two each.",
+            [*given, *_empty("S"), *_empty("Z"), *read],
+            "Which two axes will Z have? Einsum is told the letters of Q and K.",
         ),
         Frame(
-            [*given, *_array("S", (0, 0)), *_empty("Z"), *_met("Q", "K", "S"), *scored],
-            f"One query and one key walk along k in step. Their products add up to {S[0, 0]}.",
+            [*given, *_array("S", (0, 0)), *_empty("Z"), *_met("Q", "K", "S"), *read],
+            f"A query and a key walk along k in step. Their products add up to {S[0, 0]}.",
         ),
         Frame(
-            [*given, *_array("S"), *_empty("Z"), *_all("Q", "K", "S"), *scored],
+            [*given, *_array("S"), *_empty("Z"), *_all("Q", "K", "S"), *read],
             "Every n meets every m in this way.",
         ),
         Frame(
-            [*pale, *_array("V"), *_array("S"), *_empty("Z"), *_folded("Q", "K", "S"), *no_k],
+            [*pale, *_array("V"), *_array("S"), *_empty("Z"), *_folded("Q", "K", "S")],
             "Now k is added up, and gone. What is left has n and m.",
         ),
         Frame(
-            [*pale, *_shares(), *_array("V"), *_empty("Z"), *no_k],
-            f"Softmax makes shares of the scores, along m: {shares}. The axes stay.",
+            [*pale, *_array("V"), *_scaled(), *_empty("Z"), *_einsum("Z")],
+            f"Each score is divided by {ROOT:g}, the root of k's length.",
         ),
         Frame(
-            [*pale, *_shares(), *_array("V"), *_array("Z", (0, 0)), *_met("S", "V", "Z"), *mixed],
+            [*pale, *_shares(), *_array("V"), *_empty("Z"), *_einsum("Z")],
+            "Softmax makes shares of each row, along m. The axes stay.",
+        ),
+        Frame(
+            [*mixed, *_array("Z", (0, 0)), *_met("S", "V", "Z")],
             f"Shares and values walk along m. Their products add up to {Z[0, 0]:.1f}.",
         ),
+        Frame([*mixed, *_array("Z"), *_all("S", "V", "Z")], "Every n meets every v."),
         Frame(
-            [*pale, *_shares(), *_array("V"), *_array("Z"), *_all("S", "V", "Z"), *mixed],
-            "Every n meets every v.",
-        ),
-        Frame(
-            [
-                *pale,
-                *_done("S", "m"),
-                *_done("V", "m"),
-                *_array("Z"),
-                *_folded("S", "V", "Z"),
-                *no_m,
-            ],
+            [*pale, *_done("S", "m"), *_done("V", "m"), *no_m, *_folded("S", "V", "Z")],
             "Now m is added up, and gone as well.",
         ),
         Frame(
             [
+                *_means(),
                 *_left("Q", "k"),
                 *_left("K", "k", "m"),
                 *_left("S", "m"),
                 *_left("V", "m"),
-                *_array("Z"),
+                *no_k,
                 *no_m,
             ],
-            "Z has n from the words that ask, and v from what is said. It has no k and no m.",
+            "Z has n of the words that ask and v of the values, but no k and no m.",
         ),
     ]
     return Film("Axes meet, and one is added up", frames, HIGH)
+
+
+def _means() -> list[Part]:
+    """What each letter stands for."""
+    return [
+        part
+        for n, (axis, means) in enumerate(MEANS.items())
+        for part in (
+            word(f"letter {axis}", 11, 76 + 24 * n, axis, COLOURS[axis], size=SIZE, weight=600),
+            word(f"means {axis}", 26, 76 + 24 * n, means, INK, "start", SMALL),
+        )
+    ]
 
 
 def _array(name: str, only: tuple[int, int] | None = None, opacity: float = 1) -> list[Part]:
@@ -105,6 +115,16 @@ def _array(name: str, only: tuple[int, int] | None = None, opacity: float = 1) -
         filled = 0.4 * abs(float(numbers[i, j])) / most if is_there else 0
         parts += _cell(name, i, j, filled, text if is_there else "", opacity)
     return [*parts, *_axes(name, opacity), _name(name, opacity)]
+
+
+def _scaled() -> list[Part]:
+    """S, divided."""
+    filled = [0.4 * score / S.max() for score in S.flat]
+    places = zip(np.ndindex(*S.shape), (S / ROOT).flat, filled, strict=True)
+    parts = [
+        part for at, score, face in places for part in _cell("S", at[0], at[1], face, f"{score:g}")
+    ]
+    return [*parts, *_axes("S"), _name("S")]
 
 
 def _shares(opacity: float = 1) -> list[Part]:
@@ -125,7 +145,7 @@ def _done(name: str, shared: str) -> list[Part]:
 def _left(name: str, *gone: str) -> list[Part]:
     """An array whose axes are pale where they are gone."""
     whole = _shares() if name == "S" else _array(name)
-    keys = [part.key for part in _axes(name, 1) if part.key[-1] in gone]
+    keys = [part.key for part in _axes(name) if part.key[-1] in gone]
     pale = [part for part in _axes(name, PALE) if part.key in keys]
     return [*(part for part in whole if part.key not in keys), *pale]
 
@@ -141,7 +161,7 @@ def _empty(name: str) -> list[Part]:
     return [*parts, asks, _name(name)]
 
 
-def _cell(name: str, i: int, j: int, filled: float, text: str, opacity: float) -> list[Part]:
+def _cell(name: str, i: int, j: int, filled: float, text: str, opacity: float = 1) -> list[Part]:
     x, y = _corner(name, i, j)
     middle = (x + WIDTH[name] / 2, y + CELL / 2 + 6)
     return [
@@ -153,13 +173,13 @@ def _cell(name: str, i: int, j: int, filled: float, text: str, opacity: float) -
 def _name(name: str, opacity: float = 1, text: str = "") -> Part:
     """At the corner where the axes of an array meet."""
     (x, y), (_, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
-    below = low + 26 if _is_below(name) else y - 11
+    below = low + 24 if _is_below(name) else y - 11
     return word(
         f"name of {name}", x - 21, below, text or name, size=22, weight=700, opacity=opacity
     )
 
 
-def _corner(name: str, i: int, j: int) -> tuple[float, float]:
+def _corner(name: str, i: int, j: int) -> Place:
     top = FLOOR if _is_below(name) else FLOOR - GAP - CELL * len(NUMBERS[name])
     return LEFT[name] + WIDTH[name] * j, top + CELL * i
 
@@ -168,20 +188,29 @@ def _is_below(name: str) -> bool:
     return name in ("Q", "S", "Z")
 
 
-def _axes(name: str, opacity: float) -> list[Part]:
+def _axes(name: str, opacity: float = 1) -> list[Part]:
     """A bar in the colour of the axis along its rows and its columns, and the axis' letter."""
-    rows, columns = [*AXES[name]]
+    rows, columns = list(AXES[name])
     (x, y), (right, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
-    beside, letter = (low + 6, low + 26) if _is_below(name) else (y - 6, y - 11)
-    middles = {rows: (x - 21, (y + low) / 2 + 6), columns: ((x + right) / 2, letter)}
+    beside = low + 6 if _is_below(name) else y - 6
     bars = {rows: [(x - 6, y), (x - 6, low)], columns: [(x, beside), (right, beside)]}
     return [
         *(line(f"{name} bar {axis}", bar, COLOURS[axis], 5, opacity) for axis, bar in bars.items()),
-        *(
-            word(f"{name} axis {axis}", *at, axis, COLOURS[axis], weight=600, opacity=opacity)
-            for axis, at in middles.items()
-        ),
+        *(_axis(name, axis, opacity) for axis in bars),
     ]
+
+
+def _axis(name: str, axis: str, opacity: float) -> Part:
+    """An axis' letter at its bar."""
+    at = _beside(name, axis)
+    return word(f"{name} axis {axis}", *at, axis, COLOURS[axis], weight=600, opacity=opacity)
+
+
+def _beside(name: str, axis: str) -> Place:
+    (x, y), (right, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
+    if axis == AXES[name][0]:
+        return x - 21, (y + low) / 2 + 6
+    return (x + right) / 2, low + 24 if _is_below(name) else y - 11
 
 
 def _met(left: str, top: str, into: str) -> list[Part]:
@@ -200,22 +229,24 @@ def _all(left: str, top: str, into: str) -> list[Part]:
 
 
 def _folded(left: str, top: str, into: str) -> list[Part]:
-    """These frames, as they have closed along the axis that is gone, and what was left of it."""
+    """These frames, as they have closed along the axis that is gone, towards what was left."""
     shared = _shared(left, top)
-    x, y = _corner(into, 0, 0)
-    wide, high = _size(into)
-    parts = _framed(
-        (left, (x, y), (0, high)), (top, (x, y), (wide, 0)), (into, (x, y), (wide, high))
+    (x, y), (over, under) = (
+        _corner(left, 0, len(NUMBERS[left][0])),
+        _corner(top, len(NUMBERS[top]), 0),
     )
-    ends = {left: ((x, y + high + 6), (x, y + high + 26)), top: ((x - 6, y), (x - 21, y - 6))}
-    for name, (end, letter) in ends.items():
-        axis = f"{name} axis {shared}"
-        parts.append(line(f"{name} bar {shared}", [end, end], COLOURS[shared], 5, 0))
-        parts.append(word(axis, *letter, shared, COLOURS[shared], weight=600, opacity=0))
+    ends = {left: ((x, y), (0, _size(left)[1])), top: ((over, under), (_size(top)[0], 0))}
+    parts = _framed(
+        *((name, *end) for name, end in ends.items()), (into, _corner(into, 0, 0), _size(into))
+    )
+    bars = {left: (x, y + _size(left)[1] + 6), top: (over - 6, under)}
+    for name, bar in bars.items():
+        parts.append(line(f"{name} bar {shared}", [bar, bar], COLOURS[shared], 5, 0))
+        parts.append(_axis(name, shared, 0))
     return parts
 
 
-def _framed(*frames: tuple[str, tuple[float, float], tuple[float, float]]) -> list[Part]:
+def _framed(*frames: tuple[str, Place, Place]) -> list[Part]:
     """Around two arrays in the colour of the axis that they share, and around what they give."""
     shared = COLOURS[_shared(frames[0][0], frames[1][0])]
     given = [
@@ -226,7 +257,7 @@ def _framed(*frames: tuple[str, tuple[float, float], tuple[float, float]]) -> li
     return [*given, box(f"frame of {name}", corner, size, INK, 0, 4)]
 
 
-def _size(name: str) -> tuple[float, float]:
+def _size(name: str) -> Place:
     rows, columns = NUMBERS[name].shape
     return WIDTH[name] * columns, CELL * rows
 
@@ -236,37 +267,42 @@ def _shared(one: str, other: str) -> str:
     return shared
 
 
-def _letters(left: str, right: str, into: str) -> list[Part]:
-    """What einsum is told, in eight parts: the first five are what goes in."""
-    low = FIRST if into == "S" else SECOND
-    told = [*TOLD[left], ",", *TOLD[right], "→", *TOLD[into]]
-    whose = [left, left, "", right, right, "", into, into]
-    return [
-        word(
-            f"{into} takes {whose[n]}{each}",
-            LETTERS[0] + LETTERS[1] * n,
-            low,
-            each,
-            COLOURS.get(each, INK),
-            size=22,
-            weight=600,
-        )
-        for n, each in enumerate(told)
-    ]
+def _einsum(into: str, *known: str) -> list[Part]:
+    """What einsum is told to make an array: letters of those that are known, come from their axes.
+
+    The others' letters wait there, unseen; in place of the last two is a question mark.
+    """
+    left, right = MAKE[into]
+    parts = []
+    for n, (whose, each) in enumerate(_string(into)):
+        at: Place = (STARTS[into] + STEPS[n], STRING)
+        is_there = (whose or left) in known
+        if whose and not is_there:
+            at = _beside(whose, each)
+        size = LARGE if is_there or not whose else SIZE
+        colour = COLOURS.get(each, INK)
+        opacity = (PALE if each == _shared(left, right) and into in known else 1) * is_there
+        parts.append(word(f"{into} {n}", *at, each, colour, size=size, weight=600, opacity=opacity))
+    middle = STARTS[into] + (STEPS[-2] + STEPS[-1]) / 2
+    is_open = left in known and into not in known
+    asks = word(f"{into} asks", middle, STRING, "?", size=LARGE, weight=700, opacity=is_open)
+    return [*parts, asks]
 
 
-def _open() -> Part:
-    """In place of the letters that are to come."""
-    return word("asks", LETTERS[0] + LETTERS[1] * 6, FIRST, "?", INK, size=22, weight=700)
+def _string(into: str) -> list[tuple[str, str]]:
+    """Letters and signs, and the array whose each is."""
+    left, right = MAKE[into]
+    both = [(left, each) for each in TOLD[left]], [(right, each) for each in TOLD[right]]
+    return [*both[0], ("", ","), *both[1], ("", "→"), *((into, each) for each in TOLD[into])]
 
 
-def _crossed(left: str, right: str) -> list[Part]:
+def _crossed(into: str) -> list[Part]:
     """Lines through the axis that two arrays shared."""
-    low = FIRST if left == "Q" else SECOND
-    told = f"{TOLD[left]},{TOLD[right]}"
-    shared = _shared(left, right)
-    places = [LETTERS[0] + LETTERS[1] * n for n, each in enumerate(told) if each == shared]
+    shared = _shared(*MAKE[into])
+    places = [
+        STARTS[into] + STEPS[n] for n, (_, each) in enumerate(_string(into)) if each == shared
+    ]
     return [
-        line(f"{left} {n} crossed", [(x - 9, low + 2), (x + 9, low - 20)], INK, 2)
+        line(f"{into} {n} crossed", [(x - 9, STRING - 8), (x + 9, STRING - 8)], INK, 2.5)
         for n, x in enumerate(places)
     ]
