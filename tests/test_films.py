@@ -208,6 +208,25 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
     torch.testing.assert_close(torch.tensor(weights()), expected)
 
 
+@pytest.mark.lessons("08-cross-attention")
+def test_lesson_08s_lines_go_with_their_words_as_thick_as_before() -> None:
+    crossed, sorted_by_english, back = opening_of("08-cross-attention").state["frames"][-3:]
+    assert crossed["parts"] == back["parts"]
+    ends: list[dict[tuple[str, str], float]] = []
+    for frame in (crossed, sorted_by_english):
+        at = {text: look["x"] for _, key, look, text in frame["parts"] if key.startswith("asked")}
+        lines = [(key, look) for tag, key, look, _ in frame["parts"] if tag == "path"]
+        word_at = {f"{x:.1f}": text for text, x in at.items()}
+        ends.append(
+            {
+                (key[0], word_at[str(look["d"]).split()[-2]]): float(look["stroke-width"])
+                for key, look in lines
+            }
+        )
+    assert ends[0] == ends[1]
+    assert ends[0]["1", "gelesen"] > ends[0]["1", "habe"]
+
+
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
     source = SOURCES["Film"].replace("'dog'", repr(HOSTILE)).replace('"dog"', repr(HOSTILE))
     still = made(source).fallback()
