@@ -118,11 +118,16 @@ def test_a_line_on_log_axes_is_straight_for_a_power() -> None:
     assert (x2 - x1, y2 - y1) == pytest.approx((x3 - x2, y3 - y2), abs=0.11)
 
 
-def test_a_line_that_runs_close_over_another_begins_beside_its_name() -> None:
-    drawn = chart((1, 10), (1, 10**6)).levels([("low", 10), ("high", 10**4), ("higher", 1.1e4)])
-    low, high, higher = re.findall(r'd="M(\d+)', drawn)
-    assert low == high
-    assert int(higher) > int(high)
+def test_twice_as_many_tokens_are_drawn_as_four_squares_and_a_page_in_their_scale() -> None:
+    squares = Cost(4096, 512, 8, "float32").state["charts"][0]
+    assert squares.count("<rect ") == 4 + 1
+    assert squares.count(">512 MiB<") == 4
+    assert tells(squares, "4,096 tokens", "twice", "2 GiB")
+    side, half = (
+        re.findall(rf'<rect {key}width="([\d.]+)"', squares) for key in ('data-key="page" ', "")
+    )
+    assert float(side[0]) / float(half[0]) == pytest.approx(512 / 4096, abs=1e-3)
+    assert "a page<" not in Cost(512).state["charts"][0].replace("tokens, a page<", "")
 
 
 def test_the_most_bytes_held_at_once_are_watched() -> None:
@@ -195,7 +200,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Cost:
 def test_what_was_measured_is_drawn_and_told(found: Cost) -> None:
     assert found.state["measured"] == [["64", "2.00 s", "112 KiB"]]
     assert tells(found.state["told_measured"], "one core", "N = 64")
-    assert all('class="point"' in drawing for drawing in found.state["charts"])
+    assert all('class="point"' in drawing for drawing in found.state["charts"][1:])
 
 
 def test_points_stay_for_another_length_and_go_with_what_they_were_measured_for(
@@ -297,5 +302,5 @@ def test_the_fallback_counts_for_several_lengths() -> None:
     assert re.findall(r"> N = ([\d,]+)<", html) == [
         *("100", "1,024", "4,096", "16,384", "65,536", "262,144")
     ]
-    assert html.count("<svg ") == 2 * html.count("<li>") == 12
+    assert html.count("<svg ") == 3 * html.count("<li>") == 18
     assert Cost(100).state["told"] in html

@@ -67,7 +67,14 @@ def test_letters_are_in_the_order_of_the_axis_and_stay_for_any_batch() -> None:
 
 def test_each_roof_has_a_ring_for_each_work() -> None:
     chart = Roofline(works, [DEVICE, {**DEVICE, "flops": 2e12}]).state["pictures"][0]
-    assert chart.count("<circle ") == 2 * 2
+    assert chart.count('r="6"') == 2 * 2
+
+
+def test_works_and_roofs_are_named_in_the_chart() -> None:
+    other = {**DEVICE, "device": "bought chip, 80 GB"}
+    (chart,) = Roofline(works, [DEVICE, other]).state["pictures"]
+    named = re.findall(">([^<>]+)</text>", chart)
+    assert {"shared", "own", "made up", "bought chip"} <= set(named)
 
 
 def test_the_fallback_has_a_step_for_several_batches() -> None:

@@ -120,7 +120,7 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## See it
 #
-# All axes are logarithmic, so N² is a line of slope 2. Move N. From which N on do the products that grow as N²
+# Move N. The charts' axes are logarithmic, so N² is a line of slope 2. From which N on do the products that grow as N²
 # outweigh the projections? When do the scores no longer fit into a laptop? The button measures on your machine.
 
 # %% nbgrader={"grade": false, "grade_id": "see-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -296,7 +296,7 @@ check(merge_softmax)
 # Step through it. Which tiles are skipped? When does the factor differ from 1?
 
 # %% nbgrader={"grade": false, "grade_id": "see-tiles", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.Tiles(causal=True)
+figures.live.Tiles(causal=True, step=5)
 
 # %% [markdown]
 # **The causal mask, tile by tile.** The whole mask has N × M entries, so never build it. In a tile that begins

@@ -10,7 +10,16 @@ from matplotlib.axes import Axes
 
 from attnlab.bench.rows import Row, power
 from attnlab.figures.live.counts import in_bytes
-from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
+from attnlab.figures.picture import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    Picture,
+    name_lines,
+    new_figure,
+)
 
 Quantity = Literal["seconds", "bytes"]
 AXES: dict[Quantity, str] = {"seconds": "seconds", "bytes": "extra bytes"}
@@ -42,7 +51,7 @@ def plot(rows: Iterable[Row], title: str = "") -> Picture:
     if not measured:
         raise ValueError("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row.name for row in measured))
-    figure, panels = new_figure(columns=2, width=9.5, height=3.8)
+    figure, panels = new_figure(columns=2, width=11.0, height=3.8)
     said = []
     for axes, quantity in zip(panels[0], AXES, strict=True):
         for name, look in zip(names, cycle(LOOKS)):
@@ -53,7 +62,7 @@ def plot(rows: Iterable[Row], title: str = "") -> Picture:
         lengths = sorted({row.n for row in measured})
         axes.set_xticks(lengths, [f"{n:,}" for n in lengths], rotation=45)
         axes.minorticks_off()
-        axes.legend(fontsize=9, frameon=False)
+        name_lines(axes)
     panels[0, 0].set_title(title)
     return Picture(
         figure, f"Two panels over the number of tokens, all logarithmic. {' '.join(said)}"

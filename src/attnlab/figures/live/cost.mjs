@@ -1,4 +1,4 @@
-// Draws Cost: sliders, counts and what fits as tables, charts made by Python, and a button to measure.
+// Draws Cost: sliders, squares and charts made by Python, a button to measure, and tables on request.
 
 import { element, lines, mount, setText, slider } from "./figure.mjs";
 import { redrawn } from "./motion.mjs";
@@ -10,7 +10,7 @@ function draw(body, model) {
   const toldMeasured = element("p", { class: "told-measured", "aria-live": "polite" });
   const send = (change) => model.send({ change });
 
-  const build = ({ sliders, dtypes, meaning }) => {
+  const build = ({ sliders, dtypes, charts, numbers, meaning }) => {
     const controls = sliders.map(({ name, label, stops, words, at }) => {
       const control = slider({
         label,
@@ -34,18 +34,20 @@ function draw(body, model) {
     const counts = lines("counted", ["", "formula", "here"]);
     const fits = lines("do the scores fit?", ["", "here", "at the most"]);
     const measured = lines("measured", ["N", "time", "held at the most"]);
-    const charts = [element("div", { class: "chart" }), element("div", { class: "chart" })];
+    const drawings = charts.map(() => element("div", { class: "chart" }));
     body.replaceChildren(
-      element("div", { class: "controls" }, ...controls.map(({ node }) => node),
+      ...controls.slice(0, 1).map(({ node }) => node),
+      element("div", { class: "controls" }, ...controls.slice(1).map(({ node }) => node),
         element("label", { class: "kind" }, "type of number ", kind)),
+      element("div", { class: "charts" }, ...drawings),
       told,
-      element("div", { class: "panels" }, ...charts,
-        element("div", { class: "tables" }, counts.node, fits.node)),
-      element("div", { class: "panels" }, button, element("div", { class: "points" }, measured.node)),
-      toldMeasured,
-      element("p", { class: "hint" }, meaning),
+      element("div", { class: "measures" }, button, toldMeasured),
+      element("details", {},
+        element("summary", {}, numbers),
+        element("div", { class: "panels" }, counts.node, fits.node, measured.node),
+        element("p", { class: "hint" }, meaning)),
     );
-    parts = { controls, kind, charts, counts, fits, measured };
+    parts = { controls, kind, drawings, counts, fits, measured };
   };
 
   return () => {
@@ -53,7 +55,7 @@ function draw(body, model) {
     if (!parts) build(state);
     state.sliders.forEach(({ at, value }, n) => parts.controls[n].set(at, value));
     parts.kind.value = state.dtype;
-    state.charts.forEach((drawing, n) => redrawn(parts.charts[n], drawing));
+    state.charts.forEach((drawing, n) => redrawn(parts.drawings[n], drawing));
     for (const name of ["counts", "fits", "measured"]) parts[name].paint(state[name]);
     parts.measured.node.hidden = !state.measured.length;
     setText(told, state.told);

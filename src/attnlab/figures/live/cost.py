@@ -9,30 +9,42 @@ from typing import Any
 import traitlets
 
 from attnlab.figures.live import counts, fallback
-from attnlab.figures.live.cost_chart import BLUE, ORANGE, Key, chart, drawing
+from attnlab.figures.live.cost_chart import (
+    BLUE,
+    CLEAR,
+    GROUND,
+    ORANGE,
+    RIGHT,
+    WIDTH,
+    chart,
+    drawing,
+)
 from attnlab.figures.live.counts import GIB, KIB, MEMORIES, MIB, SIZES, TIB, in_bytes
 from attnlab.figures.live.counts import in_number_words as in_words
 from attnlab.figures.live.figure import Figure, Input, Values, source, style, whole
-from attnlab.figures.live.measured import MATMUL, Measured, measure
+from attnlab.figures.live.measured import Measured, measure
+from attnlab.figures.live.strokes import text
 
 LENGTHS = [2**power for power in range(6, 19)]  # stops of the sliders
 WIDTHS = [2**power for power in range(6, 13)]
 HEADS = [2**power for power in range(6)]
 STEPS = (1024, 4096, 16384, 65536, 262144)  # of the still figure
-SOLID = f'stroke="{BLUE}" stroke-width="2.5"'
-DASHED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="7 3"'
-DOTTED = f'stroke="{BLUE}" stroke-width="1.5" stroke-dasharray="2 3"'
-LIKE = {512: "a page", 8192: "an article", 262144: "a book"}  # texts of about so many tokens
-TOKEN_TICKS = {64.0: "64", **{float(n): text for n, text in LIKE.items()}}
-WORK_TICKS = {1e6: "1 million", 1e9: "1 billion", 1e12: "1 trillion", 1e15: "1,000 trillion"}
+SOLID, THIN = (f'stroke="{BLUE}" stroke-width="{wide}"' for wide in (3, 1.2))
+PAGE = 512
+LIKE = {PAGE: "a page", 8192: "an article", 262144: "a book"}  # texts of about so many tokens
+TOKEN_TICKS = {float(n): name for n, name in LIKE.items()}
+WORK_TICKS = {1e6: "million", 1e9: "billion", 1e12: "trillion"}
 BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
 MOST_BYTES = 64 * TIB  # of the axis
-HERE = f'stroke="{ORANGE}" stroke-width="2" stroke-dasharray="5 3"'
+BOLD = ' font-weight="bold"'
+SIDE, ABOVE = 300, 28  # of the square of twice as many tokens, and the room over it
+DRAWN = ("a laptop with 16 GiB", "a GPU with 141 GiB")  # the third is too close to the last
+NUMBERS = "all counts in numbers"
 MEANING = (
-    "All axes are logarithmic: a straight line is a power of N, and a steeper one a higher power. "
-    "Counted is one layer for one sequence, matrix products alone, the scores held once. Heads "
-    "share d: more heads cost no more operations, and H times the scores. A measured time is drawn "
-    "at the operations that a plain matrix product does in that time."
+    "Both axes of a chart are logarithmic: a straight line is a power of N, and a steeper one a "
+    "higher power. Counted is one layer for one sequence, matrix products alone, the scores held "
+    "once. Heads share d: more heads cost no more operations, and H times the scores. A measured "
+    "time is drawn at the operations that a plain matrix product does in that time."
 )
 NOT_MEASURED = "Nothing is measured for this d, these heads and this type of number."
 
@@ -146,9 +158,14 @@ class Cost(Figure):
                 [f"{point.n:,}", _in_time(point.seconds), in_bytes(point.held)]
                 for point in (measured.points if measured else ())
             ],
-            "charts": [_work(n, d, measured), _memory(n, heads, size, measured, here)],
+            "charts": [
+                _squares(n, heads, size),
+                _memory(n, heads, size, measured, here),
+                _work(n, d, measured),
+            ],
             "told": _told(n, d, heads, inputs["dtype"]),
             "told_measured": _told_measured(measured, d, heads, size),
+            "numbers": NUMBERS,
             "meaning": MEANING,
         }
 
@@ -167,9 +184,11 @@ class Cost(Figure):
         for n in lengths:
             state = self.computed({**unmeasured, "n": n})
             piece = (
-                f"<p>{html.escape(state['told'])}</p>{''.join(state['charts'])}"
+                f"<p>{html.escape(state['told'])}</p>"
+                f"{fallback.beside(*state['charts'], wide='1 1 260px')}"
+                f"<details><summary>{NUMBERS}</summary>"
                 f"{fallback.lines('counted', state['counts'])}"
-                f"{fallback.lines('do the scores fit?', state['fits'])}"
+                f"{fallback.lines('do the scores fit?', state['fits'])}</details>"
             )
             steps.append((f"N = {n:,}", piece))
         return fallback.stepped(repr(self), steps, below=f"<p>{MEANING}</p>")
@@ -231,11 +250,48 @@ def _told_measured(measured: Measured | None, d: int, heads: int, size: int) -> 
     ratio = seconds / (counts.total_flops(n, d) / measured.rate)
     share = held / counts.score_bytes(n, heads, size)
     return (
-        f"Measured on one core of this machine up to N = {n:,}: {_in_time(seconds)}, {ratio:.1f} "
-        f"times what the count takes at the speed of one plain {MATMUL} × {MATMUL} matrix product "
-        f"({in_words(measured.rate)} operations a second); held at the most {in_bytes(held)}, "
-        f"{share:.1f} times the scores: the softmax makes weights of the same size from them, and "
-        "Q, K and V are held too."
+        f"Measured on one core up to N = {n:,}: {_in_time(seconds)}, {ratio:.1f} times what the "
+        f"count takes at the speed of a plain matrix product; {in_bytes(held)} held, {share:.1f} "
+        "times the scores: the softmax makes weights of the same size from them."
+    )
+
+
+def _squares(n: int, heads: int, size: int) -> str:
+    """The scores of N tokens, of twice as many, and of a page, as squares of one scale."""
+    half, edge = SIDE / 2, 1
+    scores, twice = (in_bytes(counts.score_bytes(each, heads, size)) for each in (n, 2 * n))
+    like = f", {LIKE[n]}" if n in LIKE else ""
+    page = max(half * PAGE / n, 2)
+    others = "".join(
+        f'<rect x="{x * half}" y="{y * half}" width="{half}" height="{half}"/>'
+        for x, y in ((1, 0), (0, 1), (1, 1))
+    )
+    named = "".join(
+        text(half * x, half * y + 6, scores, "middle")
+        for x, y in ((1.5, 0.5), (0.5, 1.5), (1.5, 1.5))
+    )
+    small = (
+        f'<rect data-key="page" width="{page:.1f}" height="{page:.1f}" fill="{ORANGE}" '
+        f'stroke="{GROUND}" stroke-width="1.5"/>'
+        + text(page + 6, 16, LIKE[PAGE], more=f' fill="{GROUND}"')
+    )
+    return drawing(
+        f"scores as squares: {n:,} tokens take {scores}, {2 * n:,} tokens four times that, {twice}",
+        text(edge, 17, f"scores of {n:,} tokens{like}", more=BOLD),
+        f'<g transform="translate({edge:g} {ABOVE})"><g fill="{BLUE}" fill-opacity="0.15" '
+        f'stroke="{BLUE}" stroke-dasharray="5 4">{others}</g>{named}'
+        f'<rect width="{half}" height="{half}" fill="{BLUE}"/>'
+        + text(half / 2, half / 2 + 6, scores, "middle", f' fill="{GROUND}" font-weight="bold"')
+        + small * (n > PAGE)
+        + "</g>",
+        text(
+            edge,
+            ABOVE + SIDE + 22,
+            f"twice as long, four times: {twice}",
+            more=' font-weight="bold"',
+        ),
+        wide=SIDE + 2,
+        high=ABOVE + SIDE + 32,
     )
 
 
@@ -243,48 +299,42 @@ def _work(n: int, d: int, measured: Measured | None) -> str:
     """Operations over tokens; a time is drawn at what one plain matrix product does meanwhile."""
     axes = chart((LENGTHS[0], LENGTHS[-1]), (1e6, 1e16))
     counted = (
-        (lambda n: counts.total_flops(n, d), SOLID, "all operations"),
-        (lambda n: counts.score_flops(n, d) + counts.mixing_flops(n, d), DASHED, "4 · N² · d"),
-        (lambda n: counts.projection_flops(n, d), DOTTED, "projections, 8 · N · d²"),
+        (lambda n: counts.score_flops(n, d) + counts.mixing_flops(n, d), THIN),
+        (lambda n: counts.projection_flops(n, d), THIN),
+        (lambda n: counts.total_flops(n, d), SOLID),
     )
-    keys = [Key(label, line) for _, line, label in counted]
     points = [(p.n, p.seconds * measured.rate) for p in measured.points] if measured else []
-    if points:
-        keys.append(Key("measured time"))
-    said = f"operations over tokens; at N = {n:,}: {in_words(counts.total_flops(n, d))}"
+    right = WIDTH - RIGHT
+    top, flat = (axes.up.at(count(LENGTHS[-1])) for count, _ in (counted[0], counted[1]))
+    steep = axes.up.at(counted[0][0](256))
     return drawing(
-        said,
-        axes.frame("operations", TOKEN_TICKS, WORK_TICKS),
-        *(axes.line(count, LENGTHS, line) for count, line, _ in counted),
+        f"operations over tokens; at N = {n:,}: {in_words(counts.total_flops(n, d))}",
+        axes.frame("operations", TOKEN_TICKS, WORK_TICKS, "tokens N"),
+        *(axes.line(count, LENGTHS, line) for count, line in counted),
+        text(right - 24, top + 6, "all", "end"),
+        text(right, flat + 50, "projections", "end"),
+        text(axes.across.at(256) + 10, steep + 16, "Q Kᵀ and A V", more=CLEAR),
         axes.points(points),
-        axes.here(n, counts.total_flops(n, d)),
-        axes.legend(keys),
+        axes.ring(n, counts.total_flops(n, d)),
     )
 
 
 def _memory(n: int, heads: int, size: int, measured: Measured | None, here: int | None) -> str:
     """Bytes over tokens, with what memories hold, and where this machine ends."""
     axes = chart((LENGTHS[0], LENGTHS[-1]), (KIB, MOST_BYTES))
-    keys = [Key(f"the scores, H · N² · {size} bytes", SOLID)]
     points = [(p.n, p.held) for p in measured.points] if measured else []
-    if points:
-        keys.append(Key("measured, the most bytes held"))
     end = ""
     if here is not None:
         longest = counts.longest(here, heads, size)
-        keys.append(Key(f"this machine ends at N = {longest:,}", HERE))
-        end = axes.end(min(max(longest, LENGTHS[0]), LENGTHS[-1]), HERE)
+        place = min(max(longest, LENGTHS[0]), LENGTHS[-1])
+        end = axes.end(place, "this machine:", f"N = {longest:,}")
     scores = counts.score_bytes(n, heads, size)
-    levels = [
-        (name.removeprefix("a ").replace(" with", ","), memory) for name, memory in MEMORIES.items()
-    ]
     return drawing(
         f"bytes of the scores over tokens; at N = {n:,}: {in_bytes(scores)}",
-        axes.frame("bytes", TOKEN_TICKS, BYTE_TICKS),
-        axes.levels(levels),
+        axes.frame("bytes of the scores", TOKEN_TICKS, BYTE_TICKS, "tokens N"),
+        axes.levels((name[2:].replace(" with", ","), MEMORIES[name]) for name in DRAWN),
         end,
         axes.line(lambda n: counts.score_bytes(n, heads, size), LENGTHS, SOLID),
         axes.points(points),
-        axes.here(n, scores),
-        axes.legend(keys),
+        axes.ring(n, scores),
     )

@@ -1,4 +1,4 @@
-"""Charts of Cost and Roofline: lines, measured points and chosen places on log–log axes, as SVG."""
+"""Lines, measured points and chosen places on log–log axes, as SVG; a line is named beside it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 from attnlab.figures import palette
 from attnlab.figures.live.strokes import svg, text
 
-WIDTH, HEIGHT = 340, 300
-LEFT, RIGHT, TOP, BOTTOM = 78, 24, 20, 36
-POINT = 3.5  # radius
-NEAR, ASIDE = 12, 76  # lines closer than a name is high; how far the upper one moves aside
-BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
+WIDTH, HEIGHT = 326, 300
+LEFT, RIGHT, TOP, BOTTOM = 78, 16, 34, 44
+SIZE = 16  # of words, so that they can be read where a drawing is 270 px wide
+LINE = 18  # from one line of words to the next
+POINT = 4  # radius
+BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
+GROUND = "var(--jp-layout-color0,#fff)"
+# Words that a line may pass: it is interrupted around them.
+CLEAR = f' stroke="{GROUND}" stroke-width="4" paint-order="stroke" stroke-linejoin="round"'
 _LINE = 'fill="none" stroke="currentColor"'
 
 
@@ -31,13 +35,6 @@ class Axis(NamedTuple):
         return self.start + share * (self.end - self.start)
 
 
-class Key(NamedTuple):
-    """An entry of a legend: a line of a style, or a measured point where there is none."""
-
-    label: str
-    line: str = ""
-
-
 class Chart(NamedTuple):
     """A pair of axes."""
 
@@ -50,92 +47,74 @@ class Chart(NamedTuple):
         return f'<path fill="none" {style} d="M{" L".join(places)}"/>'
 
     def points(self, measured: Iterable[tuple[int, float]]) -> str:
-        """What was measured: tokens, and the value there."""
-        return "".join(_dot(self.across.at(n), self.up.at(value)) for n, value in measured)
-
-    def legend(self, keys: Iterable[Key]) -> str:
-        """What lines and points are, at the top left, where no line runs."""
-        parts = []
-        for place, key in enumerate(keys):
-            y = TOP + 4 + 14 * place
-            sample = f'<path fill="none" {key.line} d="M{LEFT + 6} {y}h24"/>'
-            parts.append(sample if key.line else _dot(LEFT + 18, y))
-            parts.append(text(LEFT + 36, y + 4, key.label))
-        return "".join(parts)
+        """What was measured: tokens, and the value there, with its name over them."""
+        places = [(self.across.at(n), self.up.at(value)) for n, value in measured]
+        dots = "".join(
+            f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{POINT}" fill="{ORANGE}" '
+            f'stroke="currentColor"/>'
+            for x, y in places
+        )
+        if not places:
+            return ""
+        return dots + text(
+            LEFT + 8, places[-1][1] - 10, "measured", more=f'{CLEAR} fill="{ORANGE}"'
+        )
 
     def levels(self, named: Iterable[tuple[str, float]]) -> str:
-        """Lines at some heights, the lowest first, with their names over them.
+        """Lines at some heights, with their names over them at the left."""
+        return "".join(
+            f'<path {_LINE} stroke-opacity="0.6" d="M{LEFT} {self.up.at(value):.1f}'
+            f'H{WIDTH - RIGHT}"/>{text(LEFT + 6, self.up.at(value) - 5, label)}'
+            for label, value in named
+        )
 
-        A line that runs close over another begins to the right of that one's name.
-        """
-        parts, x, before = [], LEFT, float(HEIGHT)
-        for label, value in named:
-            y = self.up.at(value)
-            x = x + ASIDE if before - y < NEAR else LEFT
-            before = y
-            parts.append(
-                f'<path {_LINE} stroke-dasharray="5 3" d="M{x} {y:.1f}H{WIDTH - RIGHT}"/>'
-                + text(x + 4, y - 4, label)
-            )
-        return "".join(parts)
-
-    def words(self, x: float, y: float, *lines: str, anchor: str = "start") -> str:
-        """The name of an area, line by line."""
-        return "".join(text(x, y + 12 * n, line, anchor) for n, line in enumerate(lines))
-
-    def end(self, n: float, style: str) -> str:
-        """A line up at one place, where something ends."""
+    def end(self, n: float, *words: str) -> str:
+        """A line up at one place, where something ends, and over it what does."""
         x = self.across.at(n)
-        return f'<path fill="none" {style} d="M{x:.1f} {HEIGHT - BOTTOM}V{TOP + 60}"/>'
+        half = max(map(len, words)) * SIZE / 3.5
+        middle = min(max(x, LEFT + half), WIDTH - half)
+        return (
+            f'<path fill="none" stroke="{ORANGE}" stroke-width="2" stroke-dasharray="5 3" '
+            f'd="M{x:.1f} {HEIGHT - BOTTOM}V{TOP + 2 * LINE}"/>'
+            f'<g fill="{ORANGE}">{lines(middle, TOP + 12, *words)}</g>'
+        )
 
-    def ring(self, n: float, value: float) -> str:
+    def ring(self, n: float, value: float, colour: str = "currentColor") -> str:
         """A ring at a chosen place."""
         x, y = self.across.at(n), self.up.at(value)
-        return f'<circle {_LINE} stroke-width="2" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
-
-    def here(
-        self, n: float, value: float, label: str = "", beside: tuple[float, float] = (0, 0)
-    ) -> str:
-        """A chosen place: a line up to the value and a ring there, with a letter beside it."""
-        x, y = self.across.at(n), self.up.at(value)
         return (
-            f'<path {_LINE} stroke-width="0.8" d="M{x:.1f} {HEIGHT - BOTTOM}V{y + 6:.1f}"/>'
-            + self.ring(n, value)
-            + text(x + beside[0], y + beside[1], label) * bool(label)
+            f'<circle fill="{GROUND}" stroke="{colour}" stroke-width="3" cx="{x:.1f}" cy="{y:.1f}" '
+            f'r="6"/>'
         )
 
     def frame(
-        self,
-        title: str,
-        ticks_across: dict[float, str],
-        ticks_up: dict[float, str],
-        across: str = "tokens N",
+        self, title: str, ticks_across: dict[float, str], ticks_up: dict[float, str], across: str
     ) -> str:
         """Both axes with their ticks and names."""
         bottom = HEIGHT - BOTTOM
         parts = [
             f'<path {_LINE} d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>',
-            text(2, 11, title),
-            text(WIDTH - RIGHT, HEIGHT - 3, across, "end"),
+            text(0, 16, title, more=' font-weight="bold"'),
+            text(WIDTH - RIGHT, HEIGHT - 4, across, "end", CLEAR),
         ]
         for value, label in ticks_across.items():
             x = self.across.at(value)
+            named = (x, "middle") if x < WIDTH - 2 * RIGHT else (WIDTH, "end")
             parts.append(
-                f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>' + text(x, bottom + 18, label, "middle")
+                f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>'
+                + text(named[0], bottom + 20, label, named[1], CLEAR)
             )
         for value, label in ticks_up.items():
             y = self.up.at(value)
             parts.append(
-                f'<path {_LINE} d="M{LEFT - 4} {y:.1f}h4"/>' + text(LEFT - 6, y + 4, label, "end")
+                f'<path {_LINE} d="M{LEFT - 4} {y:.1f}h4"/>' + text(LEFT - 7, y + 5, label, "end")
             )
         return "".join(parts)
 
 
-def _dot(x: float, y: float) -> str:
-    return (
-        f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{POINT}" fill="{ORANGE}" '
-        f'stroke="currentColor"/>'
-    )
+def lines(x: float, y: float, *words: str, anchor: str = "middle") -> str:
+    """Words, line by line."""
+    return "".join(text(x, y + LINE * n, line, anchor) for n, line in enumerate(words))
 
 
 def chart(lengths: tuple[float, float], values: tuple[float, float]) -> Chart:
@@ -143,6 +122,6 @@ def chart(lengths: tuple[float, float], values: tuple[float, float]) -> Chart:
     return Chart(Axis(*lengths, LEFT, WIDTH - RIGHT), Axis(*values, HEIGHT - BOTTOM, TOP))
 
 
-def drawing(said: str, *parts: str) -> str:
+def drawing(said: str, *parts: str, wide: int = WIDTH, high: int = HEIGHT) -> str:
     """Parts as a picture with a name that is read out."""
-    return svg(said, (0, 0, WIDTH, HEIGHT), *parts, wide=440)
+    return svg(said, (0, 0, wide, high), *parts, wide=480, size=SIZE)

@@ -10,29 +10,33 @@ import traitlets
 
 from attnlab.figures.live.cost_chart import (
     BLUE,
+    CLEAR,
+    GREY,
+    GROUND,
+    HEIGHT,
     LEFT,
     ORANGE,
-    RIGHT,
     TOP,
     WIDTH,
-    Key,
+    Chart,
     chart,
     drawing,
+    lines,
 )
 from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, style, whole
+from attnlab.figures.live.strokes import text
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
-CAPTION = "at best, of the peak, and what limits it"
+CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
 SPEEDS = (0.1, 1e4)  # TFLOP/s that are drawn
-TICKS = {0.1: "0.1", 1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000", 1e4: "10,000"}
-BESIDE = ((-15, 4), (9, 14), (-3, -11))  # where a letter stands at its ring: none over another
-LOOKS = (
-    f'stroke="{BLUE}" stroke-width="2.5"',
-    f'stroke="{ORANGE}" stroke-width="2.5" stroke-dasharray="7 3"',
-)
+TICKS = {1.0: "1", 100.0: "100", 1e4: "10,000"}
+LETTERS = "abc"
+LANE, DISC = 40, 12  # under the axis, one for each work: how high, and the radius of its letter
+LOOKS = (BLUE, ORANGE)
+MOVING, COMPUTING = ("limited", "by moving"), ("limited", "by computing")
 Works = Callable[[int], Mapping[str, tuple[float, float]]]
 
 
@@ -90,7 +94,7 @@ class Roofline(Dialled):
         return {
             "pictures": [_chart(works, devices)],
             "caption": CAPTION,
-            "heads": ["", "operations for each byte", *(device.name for device in devices)],
+            "heads": ["", "for each byte", *(device.name for device in devices)],
             "table": [
                 [
                     f"{letter}: {name}",
@@ -115,8 +119,8 @@ def counted(works: Any, batch: int) -> dict[str, float]:
     if not callable(works):
         raise ValueError("works has to be a function: of a batch, operations and bytes by name")
     given = works(batch)
-    if not 1 <= len(given) <= len(BESIDE):
-        raise ValueError(f"there are {len(given)} works; 1 to {len(BESIDE)} can be drawn")
+    if not 1 <= len(given) <= len(LETTERS):
+        raise ValueError(f"there are {len(given)} works; 1 to {len(LETTERS)} can be drawn")
     found = {}
     for name, (operations, moved) in given.items():
         if not (operations > 0 and moved > 0):
@@ -151,7 +155,7 @@ def _device(given: Mapping[str, Any]) -> Device:
 
 
 def _lettered(works: Mapping[str, float]) -> list[tuple[str, tuple[str, float]]]:
-    return list(zip("abc", works.items(), strict=False))
+    return list(zip(LETTERS, works.items(), strict=False))
 
 
 def _share(device: Device, intensity: float) -> str:
@@ -172,31 +176,64 @@ def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> 
 
 
 def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
+    """The roofs, and under them a lane for each work: where it is on the axis."""
     axes = chart(ALONG, SPEEDS)
     places = [10 ** (step / 20) * ALONG[0] for step in range(101)]
     roofs = [
-        axes.line(device.tera, places, look) for device, look in zip(devices, LOOKS, strict=False)
-    ]
-    keys = [Key(device.name, look) for device, look in zip(devices, LOOKS, strict=False)]
-    top = max(range(len(devices)), key=lambda n: devices[n].flops)
-    marks = [
-        axes.here(intensity, devices[top].tera(intensity), letter, beside)
-        for (letter, (_, intensity)), beside in zip(_lettered(works), BESIDE, strict=False)
-    ]
-    rings = [
-        axes.ring(intensity, device.tera(intensity))
-        for n, device in enumerate(devices)
-        for intensity in works.values()
-        if n != top
+        axes.line(device.tera, places, f'stroke="{colour}" stroke-width="3"')
+        for device, colour in zip(devices, LOOKS, strict=False)
     ]
     said = ", ".join(f"{name} at {_short(intensity)}" for name, intensity in works.items())
     return drawing(
         f"speed at best over operations for each byte; {said}",
+        *(_up(axes, n, each, devices) for n, each in enumerate(works.values())),
         axes.frame("TFLOP/s at best", TICKS, TICKS, "operations for each byte"),
         *roofs,
-        *marks,
-        *rings,
-        axes.words(LEFT + 8, TOP + 80, "limited by moving"),
-        axes.words(WIDTH - RIGHT, TOP + 18, "limited by", "computing", anchor="end"),
-        axes.legend(keys),
+        *(
+            axes.ring(intensity, device.tera(intensity), colour)
+            for device, colour in zip(devices, LOOKS, strict=False)
+            for intensity in works.values()
+        ),
+        *_names(axes, devices),
+        f'<g fill="{GREY}"{CLEAR}>{lines(LEFT + 8, TOP + 76, *MOVING, anchor="start")}'
+        f"{lines(WIDTH, TOP + 136, *COMPUTING, anchor='end')}</g>",
+        *(_lettered_disc(axes, n, *each) for n, each in enumerate(_lettered(works))),
+        high=HEIGHT + LANE * len(works) + 6,
+    )
+
+
+def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
+    """Devices at the flat ends of their roofs: the higher over its own, the lower under it."""
+    by_height = sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
+    named = []
+    for n, (device, colour) in enumerate(by_height):
+        y = axes.up.at(device.flops / TERA) + (22 if n else -12)
+        name = " ".join(device.name.split()[:2]).rstrip(",")
+        named.append(text(WIDTH, y, name, "end", f'{CLEAR} fill="{colour}" font-weight="bold"'))
+    return named
+
+
+def _lane(n: int) -> float:
+    """The height of a work's letter."""
+    return HEIGHT + LANE * (n + 0.5)
+
+
+def _up(axes: Chart, n: int, intensity: float, devices: Sequence[Device]) -> str:
+    """A line from a work's letter to the roofs."""
+    x, top = axes.across.at(intensity), max(device.tera(intensity) for device in devices)
+    return (
+        f'<path stroke="currentColor" stroke-dasharray="2 3" '
+        f'd="M{x:.1f} {_lane(n)}V{axes.up.at(top):.1f}"/>'
+    )
+
+
+def _lettered_disc(axes: Chart, n: int, letter: str, work: tuple[str, float]) -> str:
+    """A work's letter under the axis, with its name beside it."""
+    name, intensity = work
+    x, y, words = axes.across.at(intensity), _lane(n), name.split(", ")
+    to, anchor = (x + DISC + 6, "start") if x < (LEFT + WIDTH) / 2 else (x - DISC - 6, "end")
+    return (
+        f'<circle cx="{x:.1f}" cy="{y}" r="{DISC}"/>'
+        + text(x, y + 5, letter, "middle", f' fill="{GROUND}" font-weight="bold"')
+        + f"<g{CLEAR}>{lines(to, y + 14 - 9 * len(words), *words, anchor=anchor)}</g>"
     )

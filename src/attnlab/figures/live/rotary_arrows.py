@@ -89,7 +89,10 @@ class RotaryArrows(Dialled):
     def shown(self, inputs: Values) -> Values:
         pairs = turned(inputs)
         return {
-            "titles": [f"pair {n}, {short(pair.speed)}° a step" for n, pair in enumerate(pairs)],
+            "titles": [
+                f"pair {n}, {short(pair.speed)}° a step: q · k = {written(pair.product, 2)}"
+                for n, pair in enumerate(pairs)
+            ],
             "pictures": [picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)],
             "heads": HEADS,
             "table": table(pairs),

@@ -14,9 +14,9 @@ from attnlab.figures import palette
 from attnlab.figures.live.on_paper import short
 from attnlab.figures.live.strokes import svg
 
-RADIUS, ROOM = 100, 50  # of the circle in a picture, and around it
-FAR = RADIUS + 32  # from the middle to the degrees
-SIDE = 400  # px, of the picture in a page that has room
+RADIUS, ROOM = 100, 48  # of the circle in a picture, and around it
+FAR = RADIUS + 31  # from the middle to the degrees
+SIDE = 380  # px, of the picture in a page that has room
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 
 
@@ -87,10 +87,10 @@ def _turned(degrees: float, shapes: str, key: str) -> str:
     return f'<g data-key="{key}" transform="rotate({-degrees:.2f})">{shapes}</g>'
 
 
-def _upright(degrees: float, x: float, y: float, text: str) -> str:
+def _upright(degrees: float, x: float, y: float, text: str, colour: str = "currentColor") -> str:
     """Words at a place that is turned, upright."""
     return (
-        f'<g transform="translate({x:.1f} {y:.1f}) rotate({degrees:.2f})">'
+        f'<g fill="{colour}" transform="translate({x:.1f} {y:.1f}) rotate({degrees:.2f})">'
         f'<text text-anchor="middle" dominant-baseline="central">{text}</text></g>'
     )
 
@@ -115,7 +115,10 @@ def _angle(start: float, way: float, between: float) -> str:
         f'<circle r="{RADIUS}" fill="none" stroke="currentColor" stroke-width="3" pathLength="360" '
         f'stroke-dasharray="{abs(way):.2f} 360"/>'
     )
-    return _turned(first + abs(way), arc, "arc") + _turned(
+    x, y = (RADIUS * each(np.radians(abs(way))) for each in (np.cos, np.sin))
+    sector = f"M0 0H{RADIUS}A{RADIUS} {RADIUS} 0 0 1 {x:.1f} {y:.1f}z"
+    face = f'<path d="{sector}" fill="currentColor" fill-opacity="0.08"/>'
+    return _turned(first + abs(way), face + arc, "arc") + _turned(
         middle, _upright(middle, FAR, 0, f"{in_degrees(between)}°"), "degrees"
     )
 
@@ -132,6 +135,6 @@ def _arrow(degrees: float, length: float, colour: str, name: str, width: float, 
         f'<path d="M0 0H{max(length - 11, 0):.1f}" stroke="{colour}" stroke-width="{width}"/>'
         f'<path d="M{length:.1f} 0l-13 -6v12z" fill="{colour}"/>'
         f'<path d="M{length:.1f} 0H{RADIUS}" stroke="{colour}" stroke-width="0.8"/>'
-        + _upright(degrees, length + 11, -side, name)
+        + _upright(degrees, length + 11, -side, name, colour)
     )
     return _turned(degrees, shapes, name)

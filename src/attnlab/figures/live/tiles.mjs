@@ -1,4 +1,4 @@
-// Draws Tiles: a slider and buttons from tile to tile, the grid that Python drew, tables and words.
+// Draws Tiles: a slider and buttons from tile to tile, the memories that Python drew, words, and tables on request.
 
 import { element, latest, lines, mount, setText, slider } from "./figure.mjs";
 import { arrive, player, redrawn } from "./motion.mjs";
@@ -39,15 +39,13 @@ function draw(body, model) {
 
   const bar = element("div");
   const { heads, captions, request, short, meaning, pictures } = model.get("state");
-  const drawings = pictures.map(() => element("div", { class: "memory" }));
+  const drawings = pictures.map((_, n) => element("div", { class: n ? "memory narrow" : "memory wide" }));
   const told = element("p", { class: "told", "aria-live": "polite" });
   const compared = element("p", { class: "compared" });
   const parts = Object.fromEntries(TABLES.map((name) => [name, lines(captions[name], heads[name])]));
   body.append(
     element("div", { class: "tools" }, bar, tools),
-    element("div", { class: "panels" }, ...drawings),
-    told,
-    compared,
+    element("div", { class: "panels" }, ...drawings, element("div", { class: "beside" }, told, compared)),
     element("details", {},
       element("summary", {}, request),
       element("p", { class: "hint" }, short),
@@ -56,7 +54,8 @@ function draw(body, model) {
   );
 
   // What was not there before comes from where it lay: rows into fast memory, output back into slow memory.
-  const find = (selector) => drawings.flatMap((drawing) => [...drawing.querySelectorAll(selector)]);
+  const find = (selector) => drawings.filter((drawing) => drawing.offsetParent).flatMap(
+    (drawing) => [...drawing.querySelectorAll(selector)]);
   const paint = (markups) => {
     const before = new Set(find("[data-from]"));
     markups.forEach((markup, n) => redrawn(drawings[n], markup));

@@ -264,7 +264,7 @@ def shown_in_stills(step: int, steps: int) -> list[int]:
 
 def _still(state: Values) -> str:
     """The picture, the tables and the sentences of one step."""
-    drawings = fallback.beside(*state["pictures"], wide="1 1 240px")
+    drawings = fallback.beside(state["pictures"][1], wide="1 1 240px")
     tables = fallback.beside(
         *(fallback.lines(CAPTIONS[name], state[name], HEADS[name]) for name in STILL)
     )

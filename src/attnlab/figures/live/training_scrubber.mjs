@@ -1,13 +1,12 @@
 // Draws TrainingScrubber: a slider over the recorded steps, the curve that Python drew, and each row's words.
 
-import { element, latest, mount, setText, shade, slider } from "./figure.mjs";
+import { element, latest, mount, setText, slider } from "./figure.mjs";
 import { player, redrawn, steady } from "./motion.mjs";
 
 const PACE = 400; // ms a step while the steps play
 
 function draw(body, model) {
   let shape, bar, marks;
-  const palette = model.get("palette");
   const send = latest((change) => model.send({ change }));
   const play = player(body, () => bar.next(), () => PACE);
   const tools = element("div", { class: "tools" });
@@ -20,7 +19,7 @@ function draw(body, model) {
   );
   const makeRoom = steady(told, () => [[model.get("state").longest]]);
 
-  // A row is a sentence: every word is coloured by the weight that it has at this step.
+  // A row is a sentence: every word has a bar as high as the weight that it has at this step.
   const build = ({ stops, rows, words }) => {
     bar = slider({
       label: "step", min: 0, max: stops.length - 1, step: 1, value: 0,
@@ -51,7 +50,7 @@ function draw(body, model) {
     state.weights.forEach((shares, m) =>
       shares.forEach((share, n) => {
         const { fill, word, number } = marks[n][m];
-        [word.style.background, word.style.color] = shade(palette, share);
+        word.classList.toggle("most", share === Math.max(...state.weights.map((each) => each[n])));
         fill.style.height = `${(100 * share) / state.most}%`;
         setText(number, share.toFixed(2));
       }));

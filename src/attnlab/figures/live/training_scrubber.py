@@ -28,7 +28,7 @@ from attnlab.figures.live.figure import (
     style,
     told_apart,
 )
-from attnlab.figures.live.strokes import Tick, axes, svg
+from attnlab.figures.live.strokes import Tick, axes, svg, text
 from attnlab.figures.live.who_listens import refuse_what_are_no_shares
 
 MOST_STEPS, MOST_STOPS, MOST_ROWS = 5000, 200, 5
@@ -36,7 +36,7 @@ STILLS = 10  # steps of the still figure, about
 POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
-LEFT, ABOVE, BELOW, RIGHT = 48, 24, 40, 14  # room around it
+LEFT, ABOVE, BELOW, RIGHT = 68, 32, 48, 14  # room around it
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 TELLING = 0.1  # a second word with less weight is not told
 
@@ -240,7 +240,8 @@ def picture(losses: np.ndarray, stops: Sequence[int], steps: Sequence[int]) -> s
     return svg(
         said,
         (-LEFT, -ABOVE, WIDE + LEFT + RIGHT, HIGH + ABOVE + BELOW),
-        axes(WIDE, HIGH, "loss", *_ticks(low, high, last), "step", room=9),
+        axes(WIDE, HIGH, "loss", *_ticks(low, high, last), room=9),
+        text(WIDE, HIGH + 42, "step", "end"),
         f'<polyline points="{curve}" fill="none" stroke="{BLUE}" stroke-width="2"/>',
         f'<path d="{dots}" stroke="{BLUE}" stroke-width="5" stroke-linecap="round"/>',
         marks,

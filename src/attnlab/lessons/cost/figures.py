@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, Picture, new_figure, with_looks
+from attnlab.figures.picture import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Picture,
+    name_lines,
+    new_figure,
+    with_looks,
+)
 
 LINES = tuple(zip((ORANGE, GREEN, GREY), ("--", "-.", ":"), strict=True))
 
@@ -24,8 +33,12 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         place.axhline(seconds, color=colour, linestyle=line, label=name)
     place.set(xscale="log", yscale="log", xlabel="width of a tile", ylabel="seconds")
     place.set_xticks([*tiles], [f"{width:,}" for width in tiles])
+    low, high = place.get_ylim()
+    ticks = [by * 10.0**power for power in range(-6, 3) for by in (1, 2, 5)]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    place.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     place.minorticks_off()
-    figure.legend(frameon=False, loc="outside right upper")
+    name_lines(place)
     by_width = ", ".join(f"{width}: {seconds:.2g}" for width, seconds in tiles.items())
     others = ", ".join(f"{name} {seconds:.2g}" for name, seconds in beside.items())
     return Picture(

@@ -12,7 +12,16 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from attnlab.figures.picture import BLUE, GREEN, GREY, ORANGE, PURPLE, Picture, new_figure
+from attnlab.figures.picture import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    Picture,
+    name_lines,
+    new_figure,
+)
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 TERA = 1e12
@@ -68,11 +77,12 @@ def speeds() -> Picture:
     for (kernel, name), look in zip(given["kernels"].items(), LOOKS, strict=False):
         rows = [row for row in given["rows"] if row["kernel"] == kernel]
         numbers = [row["tflops"] for row in rows]
-        _line(axes, [row["n"] for row in rows], numbers, look, f"{name} ({when})")
+        _line(axes, [row["n"] for row in rows], numbers, look, name)
         said.append(f"{name} ({when}) from {numbers[0]:.0f} to {numbers[-1]:.0f}")
-    for (name, points), look in zip(_own(given["d"]).items(), LOOKS, strict=False):
+    here, own = _own(given["d"])
+    for (name, points), look in zip(own.items(), LOOKS, strict=False):
         _line(axes, [n for n, _ in points], [speed for _, speed in points], look, name, "--")
-        said.append(f"{name} from {points[0][1]:.0f} to {points[-1][1]:.0f}")
+        said.append(f"{name} ({here}) from {points[0][1]:.0f} to {points[-1][1]:.0f}")
     at = peak["flops"] / TERA
     axes.axhline(at, color="black", linestyle="--", linewidth=1.2)
     axes.text(1024, at * 0.97, f"peak of the {peak['device']}", va="top", fontsize=10)
@@ -80,7 +90,10 @@ def speeds() -> Picture:
     axes.set(xlabel="N", ylabel="TFLOP/s", ylim=(0, at * 1.05))
     ticks = sorted({row["n"] for row in given["rows"]})
     axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
-    axes.legend(fontsize=9, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+    name_lines(axes)
+    for style, measured in {"-": f"published in {when}", "--": here}.items():
+        axes.plot([], [], style, color=GREY, label=measured)
+    axes.legend(handles=axes.get_lines()[-2:], frameon=False, loc=(0, 0.66))
     return Picture(
         figure,
         f"TFLOP/s over N, one line a kernel: {'; '.join(said)}. The dashed line at {at:.0f} is "
@@ -99,20 +112,22 @@ def _line(
     axes.plot(x, y, style, color=look[0], marker=look[1], label=name)
 
 
-def _own(d: int) -> dict[str, list[tuple[int, float]]]:
-    """TFLOP/s by length for each way in the newest run recorded on a GPU with heads d wide."""
+def _own(d: int) -> tuple[str, dict[str, list[tuple[int, float]]]]:
+    """TFLOP/s by length for each way in the newest run recorded on a GPU with heads d wide.
+
+    Returns:
+        On what and when it ran, and the speeds.
+    """
     for document in recorded():
         for run in document["runs"]:
             if run["device"] != "cuda" or run["causal"] or run["d"] != d:
                 continue
-            when = f"({document['device']}, {document['date']})"
+            where = f"{document['device']}, {document['date']}"
             rows = [row for row in run["rows"] if row["seconds"] and row["n"] >= SHORTEST]
             flops = 4 * run["heads"] * run["d"]  # for each pair of tokens
-            return {
-                f"{name} {when}": [
-                    (row["n"], flops * row["n"] ** 2 / row["seconds"] / TERA) for row in mine
-                ]
+            return where, {
+                name: [(row["n"], flops * row["n"] ** 2 / row["seconds"] / TERA) for row in mine]
                 for way, name in OWN.items()
                 if (mine := [row for row in rows if row["name"] == way])
             }
-    return {}
+    return "", {}

@@ -18,6 +18,7 @@ from attnlab.figures.picture import (
     WEIGHT_COLOURS,
     Picture,
     draw_heatmap,
+    name_lines,
     new_figure,
     with_looks,
 )
@@ -74,7 +75,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     for column, (colour, line, _) in with_looks(columns, LINES[3:0:-1]):
         axes[0, 1].plot(matrix[:, column], color=colour, linestyle=line, label=f"column {column}")
     axes[0, 1].set(xlabel="position", ylabel="number", ylim=(-1.1, 1.1), title="three columns")
-    figure.legend(*axes[0, 1].get_legend_handles_labels(), loc="outside lower right", ncols=3)
+    name_lines(axes[0, 1])
     crossings = "; ".join(
         f"column {column} changes sign {int((np.diff(np.sign(matrix[1:, column])) != 0).sum())} "
         "times"
@@ -142,7 +143,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
     place.axhline(chance, color=GREEN, linewidth=1, zorder=0)
     place.text(n - 0.6, chance - 0.02, "guessing", color=GREEN, va="top", ha="right")
     place.set(xlabel="position", ylabel="share of right answers", xlim=(2, n - 0.5), ylim=(0, 1.06))
-    figure.legend(*place.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    name_lines(place)
     return Picture(
         figure,
         f"Share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "

@@ -12,6 +12,7 @@ from attnlab.figures.picture import (
     ORANGE,
     PURPLE,
     Picture,
+    name_lines,
     new_figure,
     with_looks,
 )
@@ -37,7 +38,7 @@ def found(books: Sequence[int], right: Mapping[str, Sequence[float]], chance: fl
     place.set_xticks(books, [str(number) for number in books])
     place.minorticks_off()
     place.set(xlabel="books in a text", ylabel="share right", ylim=(0, 1.05))
-    figure.legend(frameon=False, loc="outside right upper")
+    name_lines(place)
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()
     )

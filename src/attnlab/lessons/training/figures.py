@@ -22,6 +22,7 @@ from attnlab.figures.picture import (
     STYLE,
     Picture,
     draw_heatmap,
+    name_lines,
     new_figure,
     with_looks,
 )
@@ -186,7 +187,7 @@ def losses(
             fontsize=STYLE["font.size"] - 1,
         )
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or None))
-    figure.legend(frameon=False, loc="outside right upper")
+    name_lines(place)
     line = f", with a line at {floor:.2f}, {label}" if label else ""
     points = max(map(len, curves.values()))
     longest = points if every == 1 else every * (points - 1)
@@ -257,6 +258,9 @@ def rows(
         image = draw_heatmap(place, numbers, list(panel), keys, title)
         if words_below:
             place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
+        place.tick_params(labelbottom=place is axes[-1, 0])
+        for text in place.texts:
+            text.set_text(text.get_text().replace("0.00", ""))  # what is there stands out
         found = (
             f"{name} most on {keys[int(row.argmax())]} ({row.max():.2f}), "
             f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
