@@ -234,7 +234,7 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
 def test_the_numbers_that_are_shown_add_up() -> None:
     parts = opening_of("02-pure-python").state["frames"][-1]["parts"]
     says = {key: text for tag, key, _, text in parts if tag == "text"}
-    assert sum(Fraction(says[f"number {m}"]) for m in range(3)) == 1
+    assert sum(Fraction(says[f"share {m}"]) for m in range(3)) == 1
     for e in range(2):
         assert sum(Fraction(says[f"value {m} {e}"]) for m in range(3)) == Fraction(says[f"z {e}"])
 
