@@ -19,12 +19,13 @@ ASKS = 1  # the word that does
 HIGH = 270
 COLOURS = (PURPLE, ORANGE, BLUE)
 MIDDLES = (122, 258, 394)
-CELL, TALL = 34, 26
+CELL, TALL = 34, 24
 NAMES = 58  # where the rows' names end
-FLOOR, WORDS = 50, 72  # where arcs begin; the words' line
-KEY, ASKED, NUMBER = 82, 112, 166  # tops of the cells; the line of scores and shares
-UNIT, BAR, STEP = 28, 16, 19  # px for an entry of 1; how tall its bar is; from bar to bar
-VALUE, OUT = 180, 230  # tops of the first bars, of values and of Z
+FLOOR, WORDS = 36, 57  # where arcs begin; the words' line
+KEY, ASKED, NUMBER = 65, 92, 138  # tops of the cells; the first line of numbers
+DOWN = 22  # from line to line
+UNIT, BAR, STEP = 28, 14, 17  # px for an entry of 1; how tall its bar is; from bar to bar
+VALUE, OUT = 190, 232  # tops of the first bars, of values and of Z
 
 
 def opening() -> Film:
@@ -42,16 +43,17 @@ def weights(scores: Sequence[float]) -> list[float]:
 
 
 def _begins() -> Frame:
-    parts = [*_stage(), *_arcs([0.1] * len(TOKENS), GREY), *_numbers(["?"] * 3, "score")]
+    parts = [*_stage(), *_arcs(), *_row("score", ["?"] * 3)]
     parts += [*_query(MIDDLES[ASKS]), *_values(), *_room()]
-    return Frame(parts, "Each word has a key and a value. “cat” asks them all with its query.")
+    return Frame(parts, "“cat” asks each key with its query. Z is what it will hear of the values.")
 
 
 def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
-    parts = [*_stage(), *_arcs([score / 8 for score in scores[: m + 1]])]
     known = [f"{score}" if at <= m else "?" for at, score in enumerate(scores)]
-    parts += _numbers(known, "score")
+    parts = [*_stage(), *_arcs(), *_row("score", known)]
+    if m == len(scores) - 1:
+        parts += _row("÷ √3", known, seen=False)
     parts += [*_query(MIDDLES[m]), *_values(), *_room()]
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
     return Frame(parts, f"Beside {whose}: {' + '.join(products)} = {scores[m]}.")
@@ -59,42 +61,46 @@ def _asked(m: int, scores: Sequence[int]) -> Frame:
 
 def _shares(scores: Sequence[int]) -> list[Frame]:
     """The scores, scaled; and what softmax makes of them."""
-    scaled = [score / math.sqrt(len(QUERY)) for score in scores]
     shares = weights(scores)
     best = max(range(len(TOKENS)), key=lambda m: shares[m])
     rest = [*_stage(), *_query(MIDDLES[ASKS]), *_values(), *_room()]
     return [
         Frame(
-            [
-                *rest,
-                *_arcs([s / 8 for s in scaled]),
-                *_numbers([f"{s:.1f}" for s in scaled], "÷ √3"),
-            ],
+            [*rest, *_arcs(), *_known(scores, "÷ √3")],
             "Each score is divided by √3, the root of the keys' width.",
         ),
         Frame(
-            [*rest, *_arcs(shares), *_numbers([f"{share:.3f}" for share in shares], "share")],
+            [*rest, *_arcs(shares), *_known(scores, "share")],
             f"Softmax makes shares of them, which add up to 1: “{TOKENS[best]}” gets "
             f"{shares[best]:.3f}.",
         ),
     ]
 
 
+def _known(scores: Sequence[int], until: str) -> list[Part]:
+    """The lines of numbers up to one; that after it waits, unseen."""
+    scaled = [f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores]
+    parts = [*_row("score", [f"{score}" for score in scores]), *_row("÷ √3", scaled)]
+    if until == "÷ √3":
+        return [*parts, *_row("share", scaled, seen=False)]
+    return [*parts, *_row("share", [f"{share:.3f}" for share in weights(scores)])]
+
+
 def _fills(scores: Sequence[int]) -> list[Frame]:
     """As much of the values as is read, and the sum."""
     shares = weights(scores)
-    over = [*_stage(), *_query(MIDDLES[ASKS]), *_arcs(shares)]
-    over += _numbers([f"{share:.3f}" for share in shares], "share")
+    over = [*_stage(), *_query(MIDDLES[ASKS]), *_arcs(shares), *_known(scores, "share")]
     read = [*over, *_values(shares), *_room()]
     poured = [*over, *_room(""), *_values(shares, poured=True)]
+    z = []
     for e in range(2):
         total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
-        poured.append(_at_end(f"z {e}", _left(ASKS), total, OUT + e * STEP, f"{total:.2f}", 700))
+        z.append(_at_end(f"z {e}", _left(ASKS), total, OUT + e * STEP, f"{total:.2f}", 700))
     return [
         Frame(read, "A share says how much of the value is read."),
+        Frame(poured, "What is read is added up, entry by entry."),
         Frame(
-            poured,
-            "Added up, entry by entry, they are a row of Z: what “cat” has heard, mostly of “sat”.",
+            [*poured, *z], "That is a row of Z: what “cat” has heard of each word, mostly of “sat”."
         ),
     ]
 
@@ -107,7 +113,7 @@ def _stage() -> list[Part]:
     ]
     for m, key in enumerate(KEYS):
         parts += _cells(f"key {m}", MIDDLES[m], KEY, key, COLOURS[m], 0.12)
-    return [*parts, _name("key", KEY + 19), _name("query", ASKED + 19)]
+    return [*parts, _name("key", KEY + 18), _name("query", ASKED + 18)]
 
 
 def _name(name: str, below: float, key: str = "") -> Part:
@@ -115,11 +121,20 @@ def _name(name: str, below: float, key: str = "") -> Part:
     return word(f"name of {key or name}", NAMES, below, name, GREY, "end", SMALL)
 
 
-def _arcs(shares: Sequence[float], colour: Colour | None = None) -> list[Part]:
-    """From the word that asks, as thick as these say."""
+def _arcs(shares: Sequence[float] = ()) -> list[Part]:
+    """From the word that asks, as thick as its shares; thin and grey as long as there are none."""
     return [
-        arc(f"arc {m}", MIDDLES[ASKS], MIDDLES[m], FLOOR, share, colour or COLOURS[m], 1, 720)
-        for m, share in enumerate(shares)
+        arc(
+            f"arc {m}",
+            MIDDLES[ASKS],
+            MIDDLES[m],
+            FLOOR,
+            share,
+            COLOURS[m] if shares else GREY,
+            1 / (0.5 + 0.5 * share),
+            1200,
+        )
+        for m, share in enumerate(shares or [0.1] * len(TOKENS))
     ]
 
 
@@ -135,7 +150,7 @@ def _cells(
         left = middle + CELL * (c - len(numbers) / 2)
         parts += [
             box(f"{key} box {c}", (left, top), (CELL, TALL), colour, filled, 1.5),
-            word(f"{key} {c}", left + CELL / 2, top + 20, f"{number}"),
+            word(f"{key} {c}", left + CELL / 2, top + 18.5, f"{number}"),
         ]
     return parts
 
@@ -145,41 +160,41 @@ def _left(m: int) -> float:
     return MIDDLES[m] - CELL * len(QUERY) / 2
 
 
-def _numbers(texts: Sequence[str], name: str) -> list[Part]:
-    """A row of them, and what they are."""
-    return [
-        _name(name, NUMBER, "numbers"),
-        *(
-            word(f"number {m}", MIDDLES[m], NUMBER, each, size=24, weight=600)
-            for m, each in enumerate(texts)
-        ),
+def _row(name: str, texts: Sequence[str], seen: bool = True) -> list[Part]:
+    """A line of numbers, and what they are; they count up from where they wait unseen."""
+    y = NUMBER + DOWN * ("score", "÷ √3", "share").index(name)
+    weight = 700 if name == "share" else 500
+    numbers = [
+        word(f"{name} {m}", MIDDLES[m], y, each, weight=weight, opacity=seen)
+        for m, each in enumerate(texts)
     ]
+    return [_name(name, y), *numbers] if seen else numbers
 
 
 def _values(shares: Sequence[float] = (1, 1, 1), poured: bool = False) -> list[Part]:
     """Two numbers of each word, drawn as bars; of them a share is read, and poured into Z."""
-    parts = [_name("value" if min(shares) == 1 else "read", VALUE + 25, "values")]
+    bars, texts = [], [_name("value" if min(shares) == 1 else "read", VALUE + 22, "values")]
     right = [_left(ASKS)] * 2
     for m, (share, value) in enumerate(zip(shares, VALUES, strict=True)):
         for e, number in enumerate(value):
             top = VALUE + e * STEP
             place = (right[e], OUT + e * STEP) if poured else (_left(m), top)
             text = f"{share * number:.2f}" if share < 1 and number else f"{number}"
-            parts += [
+            bars += [
                 _bar(f"all {m} {e}", m, number, (_left(m), top), 1 if share == 1 else 0.25),
                 _bar(f"part {m} {e}", m, share * number, place),
-                _at_end(f"value {m} {e}", _left(m), number, top, text),
             ]
+            texts.append(_at_end(f"value {m} {e}", _left(m), number, top, text))
             right[e] += UNIT * share * number
-    return parts
+    return [*bars, *texts]
 
 
 def _room(text: str = "?") -> list[Part]:
     """For a row of Z, which is empty at first."""
-    left, middle = _left(ASKS), OUT + 25
+    left, middle = _left(ASKS), OUT + 23
     return [
         word("name of z", NAMES, middle, "Z", COLOURS[ASKS], "end", 24, 700),
-        box("room", (left - 5, OUT - 3), (134, 40), COLOURS[ASKS], 0.08, 1.5),
+        box("room", (left - 5, OUT - 3), (134, 37), COLOURS[ASKS], 0.08, 1.5),
         word("empty", left + 62, middle, text, COLOURS[ASKS], size=24, weight=700),
     ]
 
@@ -191,4 +206,4 @@ def _bar(key: str, m: int, number: float, place: Place, opacity: float = 1) -> P
 def _at_end(
     key: str, left: float, number: float, top: float, text: str, weight: float = 400
 ) -> Part:
-    return word(key, left + UNIT * number + 6, top + 14.5, text, INK, "start", SMALL, weight)
+    return word(key, left + UNIT * number + 6, top + 13.5, text, INK, "start", SMALL, weight)

@@ -26,7 +26,7 @@ from attnlab.figures.live.parts import (
     places,
     word,
 )
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.palette import GREY, ORANGE
 
 SENTENCES = Path(__file__).with_name("sentences.json")
 MENUS = {
@@ -37,8 +37,9 @@ MENUS = {
 MANY = ("dogs", "kings", "girls", "cats")
 HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
 GAP, LEAST = 15, 0.05  # between words, where there is room; a weight that is drawn
-EDGE = 10  # how much wider the slot of the verbs is than they are
-APART, AWAY = 13, 28  # how far the two verbs are from the line, and the one that lost
+EDGE, TALL = 10, 58  # how much wider the slot of the verbs is than they are, how high it is
+AIR = 6  # before the slot, as its neighbour is bold
+APART = 13  # how far the two verbs are from the line
 START = "start"  # what the model has for the beginning of a text
 
 
@@ -73,32 +74,48 @@ def _recorded() -> dict[str, Any]:
 def _frames(chosen: Choice) -> list[Frame]:
     words = sentence(chosen)
     known = _recorded()[" ".join(words)]
-    rows, verbs = known["weights"], sorted((known["guess"], known["other"]))
+    row, verbs = known["weights"][-1], sorted((known["guess"], known["other"]))
     text, last = [START, *words], len(words)
     middles = _places(text, verbs[1])
-    nouns = (2, text.index(chosen["second noun"], 3))
-    stage = [*_asked(middles, last, nouns), *_verbs(verbs, middles[-1])]
-    told = f"Whom will “{text[-1]}” listen to? That decides between “{verbs[0]}” and “{verbs[1]}”."
-    frames = [Frame([*_words(text, middles, last), *stage, _doubt(middles, last, nouns[0])], told)]
-    for at in range(1, last + 1):
-        parts = [*_words(text, middles, at), *stage, *_arcs(rows, middles, at)]
-        frames.append(Frame(parts, _heard(text, rows[at])))
+    first, second = nouns = (2, text.index(chosen["second noun"], 3))
+    stage = [*_asked(middles, last, nouns), *_doubt(middles, last, first)]
+    slot, said = _verbs(verbs, middles[-1]), f"“{text[-1]}”"
+    near = f"stands beside “{text[second]}”, and gives it" if second < last else "keeps for itself"
+    heard = [*_arcs(row, middles), *_given(row, middles, nouns)]
     guess, other = known["guess"], known["other"]
-    parts = [*_words(text, middles, last, 2), *_arcs(rows, middles, last)]
-    parts += [*_asked(middles, last, nouns), *_verbs(verbs, middles[-1], guess)]
-    told = (
-        f"“{text[-1]}” has listened to “{text[2]}”: the likeliest verb is “{guess}”, not “{other}”."
-    )
-    return [*frames, Frame(parts, told)]
+    return [
+        Frame(
+            [*_words(text, middles), *stage, *slot],
+            f"Whom will {said} listen to? That decides between “{verbs[0]}” and “{verbs[1]}”.",
+        ),
+        Frame(
+            [*_words(text, middles), *stage, *slot, *_given(row, middles, (second,))],
+            f"{said} {near} {row[second]:.2f}.",
+        ),
+        Frame(
+            [*_words(text, middles, first), *_asked(middles, last, nouns), *slot, *heard],
+            f"“{text[first]}”, {last - first} words back, gets {row[first]:.2f}.",
+        ),
+        Frame(
+            [
+                *_words(text, middles, first),
+                *_asked(middles, last, nouns),
+                *_verbs(verbs, middles[-1], guess),
+                *heard,
+            ],
+            f"{said} has listened to “{text[first]}”: the likeliest verb is “{guess}”, "
+            f"not “{other}”.",
+        ),
+    ]
 
 
 def _places(text: Sequence[str], verb: str) -> list[float]:
     """Where the middles of words are, and of the slot for the verb after them."""
-    wide = _width(verb)
+    wide = _width(verb) + AIR
     gap = min(GAP, (WIDE - wide - across(text, gap=0)) / len(text))
     right = across(text, gap=gap) + gap
     left = (WIDE - right - wide) / 2
-    return [*places(text, gap=gap, left=left), left + right + wide / 2]
+    return [*places(text, gap=gap, left=left), left + right + (wide + AIR) / 2]
 
 
 def _width(verb: str) -> float:
@@ -114,21 +131,28 @@ def _asked(middles: Sequence[float], last: int, nouns: Sequence[int]) -> list[Pa
     ]
 
 
-def _doubt(middles: Sequence[float], last: int, first: int) -> Part:
+def _doubt(middles: Sequence[float], last: int, first: int) -> list[Part]:
     """A question mark under the wider of these arcs."""
     middle = (middles[last] + middles[first]) / 2
-    return word("doubt", middle, FLOOR - 30, "?", ORANGE, size=36, weight=700)
+    return [word("doubt", middle, FLOOR - 30, "?", ORANGE, size=36, weight=700)]
+
+
+def _given(row: Sequence[float], middles: Sequence[float], nouns: Sequence[int]) -> list[Part]:
+    """What these nouns are given, under them."""
+    return [
+        word(f"given {j}", middles[j], LINE + 24, f"{row[j]:.2f}", ORANGE, size=SMALL, weight=600)
+        for j in nouns
+    ]
 
 
 def _verbs(verbs: Sequence[str], middle: float, guess: str = "") -> list[Part]:
-    """Both, in a slot at the end of the line; the one that is guessed comes onto the line."""
+    """Both, in a slot at the end of the line; the one that is not guessed is crossed out."""
     wide = _width(verbs[1])
-    low = LINE - 6
-    height = 31 if guess else 58
-    parts = [box("slot", (middle - wide / 2, low - height / 2), (wide, height), ORANGE, 0.1, 1.5)]
+    corner = (middle - wide / 2, LINE - 6 - TALL / 2)
+    parts = [box("slot", corner, (wide, TALL), ORANGE, 0.1, 1.5)]
     for up, verb in zip((-1, 1), verbs, strict=True):
         is_lost = bool(guess) and verb != guess
-        y = LINE + up * APART if not guess else LINE + up * AWAY * is_lost
+        y = LINE + up * APART
         weight = 700 if verb == guess else 400
         colour = GREY if is_lost else ORANGE
         parts.append(word(f"verb {up}", middle, y, verb, colour, size=SMALL, weight=weight))
@@ -138,19 +162,8 @@ def _verbs(verbs: Sequence[str], middle: float, guess: str = "") -> list[Part]:
     return parts
 
 
-def _heard(text: Sequence[str], row: Sequence[float]) -> str:
-    last = len(row) - 1
-    most = max(range(len(row)), key=lambda j: row[j])
-    if most == last:
-        return f"“{text[last]}” keeps to itself: {row[last]:.2f}."
-    whom = "the start of the text" if most == 0 else f"“{text[most]}”"
-    return f"“{text[last]}” listens most to {whom}: {row[most]:.2f}."
-
-
-def _words(
-    text: Sequence[str], middles: Sequence[float], last: int, subject: int | None = None
-) -> list[Part]:
-    """All words; those that are not read yet are grey, and the one that is read last is bold."""
+def _words(text: Sequence[str], middles: Sequence[float], subject: int | None = None) -> list[Part]:
+    """All words; the last is bold, as it asks, and so is the one that it has listened to."""
     return [
         word("word 0", middles[0], LINE, START, GREY, size=SMALL),
         *(
@@ -159,29 +172,19 @@ def _words(
                 middles[i],
                 LINE,
                 text[i],
-                ORANGE if i == subject else INK if i <= last else GREY,
-                weight=700 if i in (last, subject) else 400,
+                ORANGE if i == subject else INK,
+                weight=700 if i in (len(text) - 1, subject) else 400,
             )
             for i in range(1, len(text))
         ),
     ]
 
 
-def _arcs(rows: Sequence[Sequence[float]], middles: Sequence[float], last: int) -> list[Part]:
-    """Of all words so far; those of the last are in front, and the others paler."""
-    wide = middles[-1] - middles[0]
+def _arcs(row: Sequence[float], middles: Sequence[float]) -> list[Part]:
+    """Of the last word."""
+    last, wide = len(row) - 1, middles[-1] - middles[0]
     return [
-        arc(
-            f"{i} {j}",
-            middles[i],
-            middles[j],
-            FLOOR,
-            weight,
-            ORANGE if i == last else BLUE,
-            1 if i == last else 0.3,
-            wide,
-        )
-        for i in range(1, last + 1)
-        for j, weight in enumerate(rows[i])
+        arc(f"{last} {j}", middles[last], middles[j], FLOOR, weight, ORANGE, 1, wide)
+        for j, weight in enumerate(row)
         if weight >= LEAST
     ]
