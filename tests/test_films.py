@@ -208,6 +208,25 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
     torch.testing.assert_close(torch.tensor(weights()), expected)
 
 
+@pytest.mark.lessons("08-cross-attention")
+def test_lesson_08s_lines_go_with_their_words_as_thick_as_before() -> None:
+    crossed, sorted_by_english, back = opening_of("08-cross-attention").state["frames"][-3:]
+    assert crossed["parts"] == back["parts"]
+    ends: list[dict[tuple[str, str], float]] = []
+    for frame in (crossed, sorted_by_english):
+        at = {text: look["x"] for _, key, look, text in frame["parts"] if key.startswith("asked")}
+        lines = [(key, look) for tag, key, look, _ in frame["parts"] if tag == "path"]
+        word_at = {f"{x:.1f}": text for text, x in at.items()}
+        ends.append(
+            {
+                (key[0], word_at[str(look["d"]).split()[-2]]): float(look["stroke-width"])
+                for key, look in lines
+            }
+        )
+    assert ends[0] == ends[1]
+    assert ends[0]["1", "gelesen"] > ends[0]["1", "habe"]
+
+
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
     source = SOURCES["Film"].replace("'dog'", repr(HOSTILE)).replace('"dog"', repr(HOSTILE))
     still = made(source).fallback()
@@ -380,13 +399,23 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
 
 
 @pytest.mark.lessons("10-training")
-def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
+def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -> None:
+    from attnlab.lessons.training import opening as film
+    from attnlab.lessons.training.reading import documentation
+
     frames = opening_of("10-training").state["frames"]
-    texts = ["".join(text for _, key, _, text in f["parts"] if "letter" in key) for f in frames]
-    assert all(text.startswith("Thevalue") for text in texts)
-    assert "the" in texts[-1]
-    long = [sum("arc" in key for _, key, _, _ in frame["parts"]) for frame in frames]
-    assert long[-1] < 45 < 100 < long[0]  # 31 letters have one before them
+    parts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+    assert parts[-1]["step"] == "step 1000"
+    near = {int(each["step"].split()[1]): float(each["near now"]) for each in parts}
+    start, end = film.JUMP
+    assert max(near[step] for step in near if step <= start) < 0.1
+    assert near[end] > 0.8
+    assert abs(near[1000] - near[600]) < 0.01
+    written = "".join(text or " " for key, text in parts[-1].items() if "letter" in key).split()
+    read = documentation().split()
+    assert {film.REAL, film.INVENTED} <= {*written}
+    assert film.REAL in read
+    assert film.INVENTED not in read
 
 
 @pytest.mark.lessons("12-shortcuts")
@@ -416,16 +445,16 @@ def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
-def test_bars_of_kernels_end_as_their_times_and_math_is_the_last() -> None:
-    parts = {
-        key: (look, text)
-        for _, key, look, text in opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
-    }
-    names = [key.removeprefix("time ") for key in parts if key.startswith("time ")]
-    seconds = {name: float(parts[f"time {name}"][1].split()[0]) for name in names}
-    long = {name: float(parts[f"bar {name}"][0]["width"]) for name in names}
-    assert max(seconds, key=lambda name: seconds[name]) == "math"
-    for name in names:
-        assert long[name] / long["math"] == pytest.approx(seconds[name] / seconds["math"], rel=0.05)
-    assert parts["few holds"][1] == "0.07 GB"
-    assert parts["many holds"][1] == "39 GB"
+def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() -> None:
+    from attnlab.lessons.gpu_sdpa import opening as film
+
+    slow, fast = (film.longest()[way]["seconds"] for way in film.WAYS)
+    assert film.alone() + film.moving() == pytest.approx(slow, rel=0.05)
+    assert film.alone() < fast < 1.5 * film.alone()
+    last = opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
+    parts = {key: (look, text) for _, key, look, text in last}
+    long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
+    assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
+    assert parts["moved"][1] == "52 GB moved: 17.5 ms"
+    held = [parts[f"held {way}"][1] for way in film.WAYS]
+    assert held == ["attend: 17 GB", "the call: 0.067 GB"]
