@@ -113,7 +113,7 @@ def opening() -> Film:
 
     at_once(0, 2, "Then block C. All four rows do the same, each with its own largest score.")
     parts = [*_all(BLOCKS), *_fast(ROOM), *_room()]
-    shares = _bars(0, c.shares, (SUMS - 40, TOP), (100, CELL))
+    shares = _bars(0, c.shares, (SUMS, TOP), (60, CELL))
     told = "Divided by its sum, each row is an answer: shares of A, B and C."
     frames.append(Frame([*parts, *shares], told))
     told = f"These {BLOCK} answers go out. No score does."
