@@ -422,7 +422,7 @@ def test_what_a_window_does_not_reach_has_no_arc_and_is_guessed() -> None:
     far, table = frames[3], frames[-1]
     assert "look 0 16" in far
     assert "look 1 16" not in far
-    wide = float(table["test 1 1"]["width"])
+    wide = float(table["bare 1 1"]["width"])
     assert float(table["share 0 1"]["width"]) == wide  # full attention, always right
     assert float(table["share 1 1"]["width"]) < 0.2 * wide
 

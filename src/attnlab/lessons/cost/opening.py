@@ -69,7 +69,7 @@ def opening() -> Film:
     kept = [_met(rows) for rows in every]
     a, b, c = kept[0]
     old, new, factor = a.m[0], b.m[0], b.factors[0]
-    power = f"e^({_whole(old)} − {_whole(new)})"
+    power = f"e^({_whole(old)}\u00a0−\u00a0{_whole(new)})"
 
     told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. The fast memory has room "
     frames = [Frame([*_all(0), *_fast(ROOM), *_room()], f"{told}for {BLOCK**2}.")]
@@ -86,12 +86,14 @@ def opening() -> Film:
         says = word("sum", SUMS, TOP + CELL + 18, number, INK, "start")
         frames.append(Frame([*now, *sums, says, *more], told))
 
-    told = f"Block A comes, and {BLOCK} queries: {BLOCK**2} scores are made in fast memory."
+    told = (
+        f"{BLOCK} queries and block A of the keys come: {BLOCK**2} scores are made in fast memory."
+    )
     parts = [*_all(0), *_held(0), *_fast(), *_tile(0, every[0, 0], kept[0])]
     frames.append(Frame(parts, told))
     total = a.sums[0, 0]
     told = f"Of the first row two numbers are kept: its largest score, {_whole(old)}, and the sum "
-    followed(0, old, [total], f"{told}of e^(score − {_whole(old)}).")
+    followed(0, old, [total], f"{told}of e^(score\u00a0−\u00a0{_whole(old)}).")
     told = f"Block B takes the place of A. The first row has a larger score now: {_whole(new)}."
     followed(1, new, [total, 0], told)
     told = f"The old sum shrinks to fit it: times {power}, which is {factor:.2f}."
@@ -111,7 +113,7 @@ def opening() -> Film:
 
     at_once(0, 2, "Then block C. All four rows do the same, each with its own largest score.")
     parts = [*_all(BLOCKS), *_fast(ROOM), *_room()]
-    shares = _bars(0, c.shares, (SUMS - 40, TOP), (100, CELL))
+    shares = _bars(0, c.shares, (SUMS, TOP), (60, CELL))
     told = "Divided by its sum, each row is an answer: shares of A, B and C."
     frames.append(Frame([*parts, *shares], told))
     told = f"These {BLOCK} answers go out. No score does."
@@ -124,7 +126,7 @@ def opening() -> Film:
         f"All {TOKENS} answers are exact, and no more than {BLOCK**2} scores were held at a time."
     )
     frames.append(Frame(parts, told))
-    return Film("Attention in tiles", frames, HIGH)
+    return Film("Exact attention, a tile of scores at a time", frames, HIGH)
 
 
 def _met(tiles: np.ndarray) -> list[Kept]:

@@ -199,14 +199,14 @@ class _Sheet:
         """Another one comes in its place, and writes."""
         stage = [*self._given(), *_named(self.name, ORANGE)]
         own = self._owns()
-        asked = self._word("asked", self.start, LINE, "?", ORANGE)
+        asked = self._word(f"new {self.start}", self.start, LINE, "?", ORANGE)
         told = f"Now its attention is exchanged for another one: {self.name}."
         return [Frame([*stage, *own, asked], told), *self._writes([*stage, *own])]
 
     def compared(self) -> list[Frame]:
         """A learner's own writes."""
         stage = [*self._given(), *_named(self.name, ORANGE), *self._owns()]
-        asked = self._word("asked", self.start, LINE, "?", ORANGE)
+        asked = self._word(f"new {self.start}", self.start, LINE, "?", ORANGE)
         told = f"With {OWN} attention the model wrote “{_new(self.right)}”. Now yours is in."
         return [Frame([*stage, asked], told), *self._writes(stage)]
 
@@ -326,7 +326,8 @@ def _told(text: Text, n: int) -> str:
         return f"To “{asks}” all words are alike, and the model {new}."
     if _earlier(text, n) is not None:
         looked = f"One head looks at “{text.words[to]}”, which followed “{asks}” before"
-        return f"{looked}: the model {new}."
+        joint = ":" if written == text.words[to] else ", but"
+        return f"{looked}{joint} the model {new}."
     whom = "itself" if to == long - 1 else f"“{text.words[to]}”"
     return f"One head looks from “{asks}” most at {whom}, and the model {new}."
 

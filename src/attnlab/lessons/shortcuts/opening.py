@@ -95,22 +95,16 @@ def opening() -> Film:
         frames.append(Frame(stage, asked.told))
         answers = [part for row, cells in enumerate(rows) for part in _answer(row, cells[test])]
         frames.append(Frame([*stage, *answers, _head("right", RIGHT, "right")], asked.found))
-    asked_last = _head("head", 4, "Why take a shortcut?", 22)
-    frames.append(
-        Frame(
-            [asked_last, *_names()],
-            "See what each finds, and what it keeps of the text.",
-        )
-    )
-    table = [*_names(), *_table(rows)]
+    numbers, table = kept(), _table(rows)
+    memory, stage = _memory(numbers), [*_names(), *_bare()]
+    told = "See what each finds, and what it keeps of the text."
+    frames.append(Frame([*stage, *_empty([*table, *memory])], told))
     told = "Full attention passes all four tests. Each shortcut fails one or more."
-    frames.append(Frame(table, told))
-    numbers = kept()
+    frames.append(Frame([*stage, *table, *_empty(memory)], told))
     told = (
         f"Of {TOKENS:,} tokens full attention keeps {numbers['full']:,} numbers, the running sum "
     )
-    told += f"{numbers['sum']}."
-    frames.append(Frame([*table, *_memory(numbers)], told))
+    frames.append(Frame([*stage, *table, *memory], f"{told}{numbers['sum']}."))
     return Film("What each shortcut still finds", frames, HIGH)
 
 
@@ -195,11 +189,26 @@ def _memory(numbers: dict[str, int]) -> list[Part]:
     return parts
 
 
+def _bare() -> list[Part]:
+    """The table's bars, before they are full."""
+    lefts = [*(COLUMN + n * ACROSS for n in range(len(TESTS))), KEEPS]
+    return [
+        box(f"bare {row} {n}", (left, _top(row) + 30), CELL, INK, 0.12)
+        for row in range(len(WAYS))
+        for n, left in enumerate(lefts)
+    ]
+
+
+def _empty(cells: list[Part]) -> list[Part]:
+    """Their bars, from which full ones grow."""
+    bars = [part for part in cells if part.tag == "rect"]
+    return [bar._replace(look={**bar.look, "width": 0}) for bar in bars]
+
+
 def _cell(key: str, row: int, left: float, share: float, says: str, colour: Colour) -> list[Part]:
     """A bar that is as full as a share, under what is said of it."""
     (wide, tall), top = CELL, _top(row)
     return [
-        box(f"test {key}", (left, top + 30), CELL, INK, 0.12),
         box(f"share {key}", (left, top + 30), (wide * share, tall), colour),
         word(f"says {key}", left, top + 25, says, colour, "start", SIZE, 700),
     ]
