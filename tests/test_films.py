@@ -344,46 +344,57 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     powers = np.exp(tiles_film.scores())
     weights = powers / powers.sum(axis=1, keepdims=True)
     sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
-    parts = opening_of("11-cost").state["frames"][-1]["parts"]
-    wide = {key: float(look["width"]) for _, key, look, _ in parts if key.startswith("share")}
-    drawn = [
-        [wide[f"share {n // 4} {n % 4} {j}"] / tiles_film.WIDE for j in range(3)] for n in range(12)
-    ]
-    np.testing.assert_allclose(drawn, sums, atol=1e-3)
+    last = shown("11-cost")[-1]
+    wide = [[last[f"share {n // 4} {n % 4} {j}"]["width"] for j in range(3)] for n in range(12)]
+    np.testing.assert_allclose(np.array(wide, float) / tiles_film.OUT[1], sums, atol=1e-3)
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
 
 
 @pytest.mark.lessons("11-cost")
-def test_an_old_sum_shrinks_by_the_factor_that_stands_beside_it() -> None:
-    frames = opening_of("11-cost").state["frames"]
-    before, after = shown("11-cost")[1:3]
-    text = {key: text for _, key, _, text in frames[2]["parts"] if key.startswith("factor")}
-    assert text["factor 1"] == "×1"
-    for r in range(4):
-        old, new = (float(each[f"share 0 {r} 0"]["width"]) for each in (before, after))
-        assert float(text[f"factor {r}"][1:]) == pytest.approx(new / old, abs=0.01)
+def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> None:
+    frames = shown("11-cost")
+    [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
+    parts = opening_of("11-cost").state["frames"][at]["parts"]
+    [factor] = [float(text[1:]) for _, key, _, text in parts if key == "factor"]
+    old, new = (float(parts["share 0 0 0"]["width"]) for parts in frames[at - 1 : at + 1])
+    assert new / old == pytest.approx(factor, abs=0.01)
+    assert factor == pytest.approx(np.exp(1 - 3), abs=0.01)
+    for parts in frames:
+        assert sum(key.startswith("score ") for key in parts) in (0, 16)
+        assert sum(key == "held" for key in parts) <= 1
+    gone = [sum(key.startswith("gone") for key in parts) for parts in frames]
+    assert gone == sorted(gone)
+    assert gone[-1] == 9
 
 
 @pytest.mark.lessons("14-real-model")
-def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() -> None:
-    film = opening_of("14-real-model")
-    said = film.state["frames"]
-    assert [said[-2]["told"], said[-1]["told"]] == [
-        "“fox” listens to each word alike (0.09), and the model writes “fox”.",
-        "With PyTorch's it would have written “owl wolf”.",
-    ]
-    right = model_film.RIGHT
-    text = "fox king owl wolf ; fox king"
+def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() -> None:
+    right, given = model_film.RIGHT, model_film.TEXT.split()
+    copied = model_film.written(right, given)
+    assert copied.words[6:] == given[1:4]
+    for n, row in enumerate(copied.rows):  # almost all on the word that is then written
+        assert row[n + 1] > 0.98
+        assert given[n + 1] == copied.words[6 + n]
     with torch.no_grad():
-        scores = small.load()(small.numbered([small.START, *text.split()]))
-    assert model_film.written(right, text.split()).words[7] == small.words[scores[0, -1].argmax()]
-    own = model_film.opening(right, text).state["frames"][-1]
-    assert own["told"] == "It is the same as with PyTorch's."
-    thick = {key: look.get("stroke-width") for _, key, look, _ in own["parts"]}
-    mine = [key for key in thick if key.startswith("orange arc")]
-    assert mine
-    for key in mine:  # the learner's own above are PyTorch's below
-        assert thick[key] == thick[key.replace("orange", "blue")]
+        scores = small.load()(small.numbered([small.START, *given]))
+    assert copied.words[6] == small.words[scores[0, -1].argmax()]
+    alike = model_film.written(model_film.WRONG["all words alike"], given)
+    assert set(alike.words[6:]) == {"fox"}
+    assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
+    told = opening_of("14-real-model").state["frames"][-1]["told"]
+    assert told == "Same model, same words: but it writes “fox” where PyTorch's writes “cat”."
+
+
+@pytest.mark.lessons("14-real-model")
+def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
+    right, text = model_film.RIGHT, "the queen that the dogs see"
+    last = model_film.opening(right, text).state["frames"][-1]
+    assert last["told"] == "It writes the same as with PyTorch's, word for word."
+    wrong = model_film.opening(model_film.WRONG["not scaled"], text)
+    last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
+    assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
+    left, wide = (float(last["differs"][0][name]) for name in ("x", "width"))
+    assert left < float(last["new 8"][0]["x"]) < left + wide
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):
@@ -411,16 +422,29 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_a_window_stays_as_wide_and_what_it_does_not_reach_has_no_arc_and_is_guessed() -> None:
+def test_what_a_window_does_not_reach_has_no_arc_and_is_guessed() -> None:
     frames = shown("12-shortcuts")
     far, table = frames[3], frames[-1]
-    assert "look 0 far 0" in far
-    assert "look 1 far 0" not in far
+    assert "look 0 16" in far
+    assert "look 1 16" not in far
     wide = float(table["test 1 1"]["width"])
     assert float(table["share 0 1"]["width"]) == wide  # full attention, always right
     assert float(table["share 1 1"]["width"]) < 0.2 * wide
-    assert len({frame["reach 1"]["width"] for frame in frames[:-2]}) == 1
-    assert len({frame["reach 0"]["width"] for frame in frames[:-2]}) == 3
+
+
+@pytest.mark.lessons("12-shortcuts")
+def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
+    from attnlab.lessons.shortcuts.opening import kept
+
+    cells = code_cells(read(solution_path("12-shortcuts")))
+    [cost] = [each.source for each in cells if each.source.startswith("N, H, D = ")]
+    names: dict[str, Any] = {}
+    exec("\n".join(cost.splitlines()[:3]), names)
+    expected = [names["kept"][name] for name in ("full", "window of 8", "linear", "1 group")]
+    assert [*kept().values()] == expected
+    parts = opening_of("12-shortcuts").state["frames"][-1]["parts"]
+    says = {key: text for _, key, _, text in parts}
+    assert [says[f"says {row} keeps"] for row in range(4)] == ["all", "1/512", "1/910", "1/4"]
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
