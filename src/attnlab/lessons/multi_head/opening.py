@@ -21,7 +21,7 @@ HIGH, FLOOR, LINE, LETTERS, GAP = 238, 184, 216, 24, 22
 LEAST, NAMED = 0.05, 0.3  # a weight that is drawn, and one whose arc has its head's number
 UNDER = 100  # how wide an arc is whose number stands under it
 GAUGE, TALL = 26, 96  # its width and height
-ON, OFF = "999 0", "5 8"  # dashes of arcs
+ON, OFF = "20 0", "5 8"  # dashes of arcs
 
 
 def opening() -> Film:

@@ -65,6 +65,11 @@ def _whole(number: float) -> str:
     return f"{round(number)}".replace("-", "−")
 
 
+def _tenths(number: float) -> str:
+    """With one digit after the point, so that it counts with the bar while it moves."""
+    return f"{round(number, 1) + 0:.1f}".replace("-", "−")
+
+
 def _frame(
     asked: int, asks: int, told: str, thrown: float = 1, before: Sequence[int] = ()
 ) -> Frame:
@@ -91,7 +96,9 @@ def _frame(
         *_large("long", asks, LONG, ORANGE),
         dot("middle", *MIDDLE, 5),
         word("apart", 240, 40, f"{STEP * apart}° apart", INK, "start", 24, 400),
-        word("score", 240, 80, f"score {_whole(made) if thrown else '?'}", GREEN, "start", 28, 700),
+        word(
+            "score", 240, 80, f"score {_tenths(made) if thrown else '?'}", GREEN, "start", 28, 700
+        ),
         line("ruler", [(x - 2 * ONE, y), (x + 2 * ONE, y)], GREY, 2),
         *(line(f"tick {n}", [(x + n * ONE, y - 5), (x + n * ONE, y + 5)], GREY, 2) for n in TICKS),
         *(word(f"number {n}", x + n * ONE, y + 26, _whole(n), GREY, size=SMALL) for n in TICKS),
