@@ -128,14 +128,17 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() 
 
 
 @pytest.mark.lessons("07-multi-head")
-def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
-    from attnlab import small
-    from attnlab.lessons.multi_head.opening import LAYER, TEXT
-    from attnlab.small import measure
+def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others() -> None:
+    from attnlab.lessons.multi_head.opening import HEADS, singular
 
-    verbs, subject = measure.removal(small.load(), LAYER, TEXT), small.head("subject")[1]
-    singular = {off: verbs(off)["runs"] > 0.5 for off in (None, 0, 1, 2, 3)}
-    assert singular == {off: off != subject for off in singular}
+    subject = small.head("subject")[1]
+    others = [head for head in HEADS if head != subject]
+    assert singular([subject]) < 0.5
+    for off in ([], others, *([head] for head in others)):
+        assert singular(off) > 0.9
+    shares = [float(frame["share"]["height"]) for frame in shown("07-multi-head")]
+    assert shares[:3] == [0, 0, 0]
+    assert shares[-1] < 0.1 * min(shares[3:-1])
 
 
 @pytest.mark.lessons("09-position")

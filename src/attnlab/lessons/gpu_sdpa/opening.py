@@ -18,9 +18,9 @@ WAYS = {"naive": "attend", "sdpa": "the call"}  # as recorded, and as they are s
 WIDTH = 128  # of a head
 SCORE = 2  # bytes of a score in float16
 TRIPS = (  # of all scores, there and back, as `bench.ways.naive` is written
-    "attend writes all its scores to memory, and reads them back to scale them.",
-    "It writes the scaled scores, and reads them back for the softmax.",
-    "It writes the weights, and reads them back for the mix.",
+    "attend writes all scores to memory, and reads them to scale them.",
+    "It writes them scaled, and reads them for the softmax.",
+    "It writes the weights, and reads them for the mix.",
 )
 
 HIGH, LOW = 268, 260  # of the sheet; of the lines under the pictures
