@@ -10,7 +10,7 @@ from attnlab.calling.observe import Array, Floats, Items, Scalar, Value
 from attnlab.checks.arrays import np
 from attnlab.checks.compare import Difference, Tried
 from attnlab.checks.crashes import explain, is_meant
-from attnlab.checks.exercise import TOLERANCE, Case, Exercise, Mistake
+from attnlab.checks.exercise import TOLERANCE, Case, Exercise, Formula, Mistake
 from attnlab.checks.pose import Expected, Posed, Some, answer_of
 from attnlab.checks.verdict import Diagnosis
 from attnlab.checks.words import Words, known, words
@@ -261,7 +261,9 @@ def kind_of(item: Tried) -> tuple[str, str]:
 def _equal_in_all(mistake: Mistake, asked: Sequence[tuple[Tried, Parts]]) -> bool:
     """Whether an answer equals a mistake in all cases; those whose numbers are known tell first."""
     in_turn = sorted(asked, key=lambda pair: mistake.answer not in pair[0].posed.mistaken)
-    return all(equals(item, parts, _mistaken(mistake, item.posed)[0]) for item, parts in in_turn)
+    return all(
+        equals(item, parts, mistaken(mistake.answer, item.posed)[0]) for item, parts in in_turn
+    )
 
 
 def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
@@ -271,7 +273,7 @@ def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
         seed = item.posed.seed
         if seed in seeds or len(seeds) == 2 or _is_accident(item.outcome):
             continue  # nothing is computed that is not asked for
-        if not _mistaken(mistake, item.posed)[1]:
+        if not mistaken(mistake.answer, item.posed)[1]:
             seeds.add(seed)
     return len(seeds) == 2
 
@@ -311,15 +313,15 @@ def is_of_bank(exercise: Exercise, slug: str) -> bool:
 def equals_mistake(exercise: Exercise, item: Tried, slug: str) -> bool:
     """Whether what came back is what a mistake of this name makes of the case."""
     alike = (mistake for mistake in _bank(exercise) if mistake.slug == slug)
-    return any(equals(item, _parts(item), _mistaken(each, item.posed)[0]) for each in alike)
+    return any(equals(item, _parts(item), mistaken(each.answer, item.posed)[0]) for each in alike)
 
 
-def _mistaken(mistake: Mistake, posed: Posed) -> tuple[Expected, bool]:
+def mistaken(formula: Formula, posed: Posed) -> tuple[Expected, bool]:
     """What a mistake makes of a case, and whether a check would let that pass."""
-    if mistake.answer not in posed.mistaken:
-        answer = answer_of(mistake.answer, posed.case)
-        posed.mistaken[mistake.answer] = answer, _is_right(answer, posed)
-    return posed.mistaken[mistake.answer]
+    if formula not in posed.mistaken:
+        answer = answer_of(formula, posed.case)
+        posed.mistaken[formula] = answer, _is_right(answer, posed)
+    return posed.mistaken[formula]
 
 
 def equals(item: Tried, parts: Parts, answer: Expected) -> bool:
