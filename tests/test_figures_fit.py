@@ -93,7 +93,7 @@ def test_it_fits_keeps_its_height_and_its_words_can_be_read(name: str, lab: Figu
         assert {state: look["pairs"] for state, look in seen.items() if look["pairs"]} == {}
         assert {state: look["out"] for state, look in seen.items() if look["out"] > 0} == {}
         small = {state: few for state, look in seen.items() if (few := _small(look["sizes"]))}
-        # A film's words are measured on its sheet, by `test_films`: the site leaves it more of a phone.
+        # A film's words are measured on its sheet, by `test_films`: a site's page is wider.
         assert small == {} or name == "Film"
         if (width, height) == WIDE:
             assert max(heights.values()) <= height
