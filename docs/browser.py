@@ -29,7 +29,7 @@ import attnlab
 from attnlab.browser.shown import Figure, Figures
 from attnlab.calling.observe import rebuild
 from attnlab.checks.bank import bank
-from attnlab.checks.diagnose import _close, _lost, _mistaken, limits_of
+from attnlab.checks.diagnose import _close, _lost, limits_of, mistaken
 from attnlab.checks.exercise import SEEDS, Exercise
 from attnlab.checks.pose import Posed, pose
 from attnlab.checks.recorded import CASE, DECLARED, leaves_of
@@ -171,9 +171,9 @@ def _case(exercise: Exercise, posed: Posed, judged: bool) -> dict[str, Any]:
     answers: list[Any] = []
     found: list[tuple[Any, bool]] = []
     if not judged:
-        found = [_mistaken(mistake, posed) for mistake in bank(exercise)]
+        found = [mistaken(mistake.answer, posed) for mistake in bank(exercise)]
     places = _places(posed, [answer.values for answer, _ in found])
-    mistaken = [
+    made = [
         _kept(answers, [is_right, answer.raises])
         if answer.raises
         else _kept(answers, [is_right, *_parts(answer.values, places, groups, parts)])
@@ -201,7 +201,7 @@ def _case(exercise: Exercise, posed: Posed, judged: bool) -> dict[str, Any]:
         "groups": groups,
         "parts": parts,
         "answers": answers,
-        "mistaken": mistaken,
+        "mistaken": made,
     }
 
 

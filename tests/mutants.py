@@ -7,7 +7,6 @@ written down, with the reason, in `tests/survivors.txt`.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -90,19 +89,18 @@ def mutants(lesson: str, exercise: str) -> Iterator[Mutant]:
     """Every solution that differs from an exercise's own in one place."""
     source = solutions(lesson)[exercise]
     tree = ast.parse(source)
-    places = list(_places(tree))
-    seen = {ast.unparse(tree)}
-    for place in range(len(places)):
-        for way in range(len(list(_variants(places[place], tree)))):
-            other = copy.deepcopy(tree)
-            node = list(_places(other))[place]
-            line = ast.unparse(_statement(other, node)).splitlines()[0]
-            list(_variants(node, other))[way]()
+    before = ast.unparse(tree)
+    seen = {before}
+    for place, node in enumerate(_places(tree)):
+        line = ast.unparse(_statement(tree, node)).splitlines()[0]
+        for way in range(len(list(_variants(node, tree)))):
+            other = ast.parse(source)
+            list(_variants(list(_places(other))[place], other))[way]()
             ast.fix_missing_locations(other)
             text = ast.unparse(other)
             if text not in seen:
                 seen.add(text)
-                yield Mutant(lesson, exercise, _change(tree, other, line), text)
+                yield Mutant(lesson, exercise, _change(before, text, line), text)
 
 
 def _places(tree: ast.AST) -> Iterator[ast.AST]:
@@ -205,10 +203,9 @@ def _statement(tree: ast.Module, node: ast.AST) -> ast.stmt:
     return around[-1]
 
 
-def _change(before: ast.Module, after: ast.Module, line: str) -> str:
+def _change(before: str, after: str, line: str) -> str:
     """What differs, as the one line before and the one after."""
-    one, other = ast.unparse(before).splitlines(), ast.unparse(after).splitlines()
-    for old, new in zip(one, other, strict=False):
+    for old, new in zip(before.splitlines(), after.splitlines(), strict=False):
         if old != new:
             return f"{old.strip()} → {new.strip()}"
     return f"{line} → nothing"

@@ -9,9 +9,10 @@ import numpy as np
 
 from attnlab.calling.call import Call, Outcome, Raised
 from attnlab.calling.observe import lay, observe
+from attnlab.checks.diagnose import mistaken
 from attnlab.checks.exercise import SEEDS, Exercise, Slot
 from attnlab.checks.judge import judge
-from attnlab.checks.pose import Expected, Posed, answer_of, pose
+from attnlab.checks.pose import Expected, Posed, pose
 from attnlab.checks.small import small
 from attnlab.checks.verdict import Verdict
 
@@ -45,7 +46,9 @@ def by_formula(formula: Callable[..., Any]) -> Play:
 
     def play(each: Posed) -> Expected:
         many = each.case.procedure and each.case.procedure.missed
-        return each.right if many or each.right.raises else answer_of(formula, each.case)
+        if many or each.right.raises:
+            return each.right
+        return mistaken(formula, each)[0]
 
     return play
 

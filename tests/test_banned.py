@@ -292,7 +292,9 @@ def test_a_name_in_the_answers_cell_is_flagged_and_costs_nothing(grader: Grader)
     assert result.flags == ("attention: its cell names scaled_dot_product_attention",)
 
 
-def test_all_is_given_back_after_a_call_however_it_ends() -> None:
+def test_all_is_given_back_after_a_call_however_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.notebook.SECONDS", 0.5)
+
     def works() -> bool:
         q = torch.ones(2, 3, 4)
         out = F.scaled_dot_product_attention(q, q, q)

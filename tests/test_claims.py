@@ -39,6 +39,7 @@ def runs(*, long: bool) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("claim", "given"), runs(long=False))
 def test_what_could_refute_it_does_not(claim: Claim, given: tuple[int, ...]) -> None:
     claim.experiment(*given)

@@ -199,7 +199,7 @@ def test_an_error_in_one_of_our_cells_is_not_told() -> None:
     ids=["small", "long", "control characters", "wide", "rich", "tracebacks", "stopped"],
 )
 def test_of_what_cells_print_show_and_raise_a_notebook_keeps_so_many_bytes(ran: Ran) -> None:
-    cells = tuple(Cell("code", "mine()", {}, f"c{number}") for number in range(2000))
+    cells = tuple(Cell("code", "mine()", {}, f"c{number}") for number in range(4000))
     outputs, limit = Outputs(200_000), 200_000
     for index in range(len(cells)):
         outputs.add(index, ran, locked=False)

@@ -697,6 +697,13 @@ def test_the_cells_that_enter_a_sum_are_marked(by_hand: FigureLab) -> None:
     expect(by_hand.figure.locator("[aria-selected=true]")).to_have_text("2.645")
 
 
+def test_all_matrices_are_in_sight_and_a_cell_turns_to_its_stage(by_hand: FigureLab) -> None:
+    expect(by_hand.figure.get_by_role("grid")).to_have_count(12)
+    focus_on(by_hand, "A cat, sat: 0.866")
+    expect(by_hand.figure.get_by_label("6 weights")).to_be_checked()
+    by_hand.answers("figure.stage, figure.cell", "(6, ['A', 1, 2])")
+
+
 def test_python_turns_to_a_stage_in_the_page(by_hand: FigureLab) -> None:
     by_hand.ask("figure.stage = 4")
     expect(by_hand.figure.get_by_label("4 scaled")).to_be_checked()
@@ -764,8 +771,8 @@ def test_scores_are_seen_coming_from_the_keys(by_hand: FigureLab) -> None:
     by_hand.ask("figure.stage = 2; figure.cell = ['Q', 1, None]")
     by_hand.figure.get_by_label("3 scores").check()
     scores = by_hand.figure.get_by_role("grid", name="S = Q Kᵀ").locator("td.arrives")
-    expect(scores).to_have_text(["1", "2", "6"])
-    expect(scores.first).to_have_css("animation-duration", "0.3s")
+    expect(scores).to_contain_text(["1", "2", "6"])
+    expect(scores.last).to_have_css("animation-duration", "0.3s")
     by_hand.ask("figure.stage = 4; figure.cell = ['scaled', 1, None]")
     by_hand.figure.get_by_role("button", name="Next").click()
     by_hand.answers("figure.stage", "5")

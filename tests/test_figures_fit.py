@@ -31,7 +31,6 @@ WITHOUT_SIDEBAR, WITH_SIDEBAR = (
     f"window.jupyterapp.shell.{do}Left()" for do in ("collapse", "expand")
 )
 LEAST = 13  # px, of any word as it is seen
-SMALLER = {"Cost", "Roofline", "Tiles", "TrainingScrubber"}
 # The height of a figure, by how much it or a grid sticks out of its place, labels of a drawing that
 # meet, and sizes of words as they are seen, each with the first word of its size.
 LOOK = """node => {
@@ -94,7 +93,8 @@ def test_it_fits_keeps_its_height_and_its_words_can_be_read(name: str, lab: Figu
         assert {state: look["pairs"] for state, look in seen.items() if look["pairs"]} == {}
         assert {state: look["out"] for state, look in seen.items() if look["out"] > 0} == {}
         small = {state: few for state, look in seen.items() if (few := _small(look["sizes"]))}
-        assert small == {} or name in SMALLER
+        # A film's words are measured on its sheet, by `test_films`: the site leaves it more of a phone.
+        assert small == {} or name == "Film"
         if (width, height) == WIDE:
             assert max(heights.values()) <= height
         else:  # `test_figures_browser` asks on the wide page, in both themes

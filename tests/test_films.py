@@ -128,14 +128,17 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() 
 
 
 @pytest.mark.lessons("07-multi-head")
-def test_lesson_07s_verb_flips_without_one_head_and_without_no_other() -> None:
-    from attnlab import small
-    from attnlab.lessons.multi_head.opening import LAYER, TEXT
-    from attnlab.small import measure
+def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others() -> None:
+    from attnlab.lessons.multi_head.opening import HEADS, singular
 
-    verbs, subject = measure.removal(small.load(), LAYER, TEXT), small.head("subject")[1]
-    singular = {off: verbs(off)["runs"] > 0.5 for off in (None, 0, 1, 2, 3)}
-    assert singular == {off: off != subject for off in singular}
+    subject = small.head("subject")[1]
+    others = [head for head in HEADS if head != subject]
+    assert singular([subject]) < 0.5
+    for off in ([], others, *([head] for head in others)):
+        assert singular(off) > 0.9
+    shares = [float(frame["share"]["height"]) for frame in shown("07-multi-head")]
+    assert shares[:3] == [0, 0, 0]
+    assert shares[-1] < 0.1 * min(shares[3:-1])
 
 
 @pytest.mark.lessons("09-position")
@@ -203,6 +206,25 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
     assert (list(ASKS), list(ASKED)) == (names["english"], names["german"])
     expected = (names["W_q"] @ names["W_k"].T / 2).softmax(dim=-1)  # words are one-hot, √d_k is 2
     torch.testing.assert_close(torch.tensor(weights()), expected)
+
+
+@pytest.mark.lessons("08-cross-attention")
+def test_lesson_08s_lines_go_with_their_words_as_thick_as_before() -> None:
+    crossed, sorted_by_english, back = opening_of("08-cross-attention").state["frames"][-3:]
+    assert crossed["parts"] == back["parts"]
+    ends: list[dict[tuple[str, str], float]] = []
+    for frame in (crossed, sorted_by_english):
+        at = {text: look["x"] for _, key, look, text in frame["parts"] if key.startswith("asked")}
+        lines = [(key, look) for tag, key, look, _ in frame["parts"] if tag == "path"]
+        word_at = {f"{x:.1f}": text for text, x in at.items()}
+        ends.append(
+            {
+                (key[0], word_at[str(look["d"]).split()[-2]]): float(look["stroke-width"])
+                for key, look in lines
+            }
+        )
+    assert ends[0] == ends[1]
+    assert ends[0]["1", "gelesen"] > ends[0]["1", "habe"]
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
@@ -320,46 +342,57 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     powers = np.exp(tiles_film.scores())
     weights = powers / powers.sum(axis=1, keepdims=True)
     sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
-    parts = opening_of("11-cost").state["frames"][-1]["parts"]
-    wide = {key: float(look["width"]) for _, key, look, _ in parts if key.startswith("share")}
-    drawn = [
-        [wide[f"share {n // 4} {n % 4} {j}"] / tiles_film.WIDE for j in range(3)] for n in range(12)
-    ]
-    np.testing.assert_allclose(drawn, sums, atol=1e-3)
+    last = shown("11-cost")[-1]
+    wide = [[last[f"share {n // 4} {n % 4} {j}"]["width"] for j in range(3)] for n in range(12)]
+    np.testing.assert_allclose(np.array(wide, float) / tiles_film.OUT[1], sums, atol=1e-3)
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
 
 
 @pytest.mark.lessons("11-cost")
-def test_an_old_sum_shrinks_by_the_factor_that_stands_beside_it() -> None:
-    frames = opening_of("11-cost").state["frames"]
-    before, after = shown("11-cost")[1:3]
-    text = {key: text for _, key, _, text in frames[2]["parts"] if key.startswith("factor")}
-    assert text["factor 1"] == "×1"
-    for r in range(4):
-        old, new = (float(each[f"share 0 {r} 0"]["width"]) for each in (before, after))
-        assert float(text[f"factor {r}"][1:]) == pytest.approx(new / old, abs=0.01)
+def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> None:
+    frames = shown("11-cost")
+    [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
+    parts = opening_of("11-cost").state["frames"][at]["parts"]
+    [factor] = [float(text[1:]) for _, key, _, text in parts if key == "factor"]
+    old, new = (float(parts["share 0 0 0"]["width"]) for parts in frames[at - 1 : at + 1])
+    assert new / old == pytest.approx(factor, abs=0.01)
+    assert factor == pytest.approx(np.exp(1 - 3), abs=0.01)
+    for parts in frames:
+        assert sum(key.startswith("score ") for key in parts) in (0, 16)
+        assert sum(key == "held" for key in parts) <= 1
+    gone = [sum(key.startswith("gone") for key in parts) for parts in frames]
+    assert gone == sorted(gone)
+    assert gone[-1] == 9
 
 
 @pytest.mark.lessons("14-real-model")
-def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() -> None:
-    film = opening_of("14-real-model")
-    said = film.state["frames"]
-    assert [said[-2]["told"], said[-1]["told"]] == [
-        "“fox” listens to each word alike (0.09), and the model writes “fox”.",
-        "With PyTorch's it would have written “owl wolf”.",
-    ]
-    right = model_film.RIGHT
-    text = "fox king owl wolf ; fox king"
+def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() -> None:
+    right, given = model_film.RIGHT, model_film.TEXT.split()
+    copied = model_film.written(right, given)
+    assert copied.words[6:] == given[1:4]
+    for n, row in enumerate(copied.rows):  # almost all on the word that is then written
+        assert row[n + 1] > 0.98
+        assert given[n + 1] == copied.words[6 + n]
     with torch.no_grad():
-        scores = small.load()(small.numbered([small.START, *text.split()]))
-    assert model_film.written(right, text.split()).words[7] == small.words[scores[0, -1].argmax()]
-    own = model_film.opening(right, text).state["frames"][-1]
-    assert own["told"] == "It is the same as with PyTorch's."
-    thick = {key: look.get("stroke-width") for _, key, look, _ in own["parts"]}
-    mine = [key for key in thick if key.startswith("orange arc")]
-    assert mine
-    for key in mine:  # the learner's own above are PyTorch's below
-        assert thick[key] == thick[key.replace("orange", "blue")]
+        scores = small.load()(small.numbered([small.START, *given]))
+    assert copied.words[6] == small.words[scores[0, -1].argmax()]
+    alike = model_film.written(model_film.WRONG["all words alike"], given)
+    assert set(alike.words[6:]) == {"fox"}
+    assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
+    told = opening_of("14-real-model").state["frames"][-1]["told"]
+    assert told == "Same model, same words: but it writes “fox” where PyTorch's writes “cat”."
+
+
+@pytest.mark.lessons("14-real-model")
+def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
+    right, text = model_film.RIGHT, "the queen that the dogs see"
+    last = model_film.opening(right, text).state["frames"][-1]
+    assert last["told"] == "It writes the same as with PyTorch's, word for word."
+    wrong = model_film.opening(model_film.WRONG["not scaled"], text)
+    last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
+    assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
+    left, wide = (float(last["differs"][0][name]) for name in ("x", "width"))
+    assert left < float(last["new 8"][0]["x"]) < left + wide
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):
@@ -367,39 +400,62 @@ def test_the_model_writes_with_the_function_it_is_given_and_no_unknown_word() ->
 
 
 @pytest.mark.lessons("10-training")
-def test_the_writer_gathers_its_arcs_on_the_letter_before() -> None:
+def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -> None:
+    from attnlab.lessons.training import opening as film
+    from attnlab.lessons.training.reading import documentation
+
     frames = opening_of("10-training").state["frames"]
-    texts = ["".join(text for _, key, _, text in f["parts"] if "letter" in key) for f in frames]
-    assert all(text.startswith("Thevalue") for text in texts)
-    assert "the" in texts[-1]
-    long = [sum("arc" in key for _, key, _, _ in frame["parts"]) for frame in frames]
-    assert long[-1] < 45 < 100 < long[0]  # 31 letters have one before them
+    parts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+    assert parts[-1]["step"] == "step 1000"
+    near = {int(each["step"].split()[1]): float(each["near now"]) for each in parts}
+    start, end = film.JUMP
+    assert max(near[step] for step in near if step <= start) < 0.1
+    assert near[end] > 0.8
+    assert abs(near[1000] - near[600]) < 0.01
+    written = "".join(text or " " for key, text in parts[-1].items() if "letter" in key).split()
+    read = documentation().split()
+    assert {film.REAL, film.INVENTED} <= {*written}
+    assert film.REAL in read
+    assert film.INVENTED not in read
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_a_window_stays_as_wide_and_what_it_does_not_reach_has_no_arc_and_is_guessed() -> None:
+def test_what_a_window_does_not_reach_has_no_arc_and_is_guessed() -> None:
     frames = shown("12-shortcuts")
     far, table = frames[3], frames[-1]
-    assert "look 0 far 0" in far
-    assert "look 1 far 0" not in far
-    wide = float(table["test 1 1"]["width"])
+    assert "look 0 16" in far
+    assert "look 1 16" not in far
+    wide = float(table["bare 1 1"]["width"])
     assert float(table["share 0 1"]["width"]) == wide  # full attention, always right
     assert float(table["share 1 1"]["width"]) < 0.2 * wide
-    assert len({frame["reach 1"]["width"] for frame in frames[:-2]}) == 1
-    assert len({frame["reach 0"]["width"] for frame in frames[:-2]}) == 3
+
+
+@pytest.mark.lessons("12-shortcuts")
+def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
+    from attnlab.lessons.shortcuts.opening import kept
+
+    cells = code_cells(read(solution_path("12-shortcuts")))
+    [cost] = [each.source for each in cells if each.source.startswith("N, H, D = ")]
+    names: dict[str, Any] = {}
+    exec("\n".join(cost.splitlines()[:3]), names)
+    expected = [names["kept"][name] for name in ("full", "window of 8", "linear", "1 group")]
+    assert [*kept().values()] == expected
+    parts = opening_of("12-shortcuts").state["frames"][-1]["parts"]
+    says = {key: text for _, key, _, text in parts}
+    assert [says[f"says {row} keeps"] for row in range(4)] == ["all", "1/512", "1/910", "1/4"]
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
-def test_bars_of_kernels_end_as_their_times_and_math_is_the_last() -> None:
-    parts = {
-        key: (look, text)
-        for _, key, look, text in opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
-    }
-    names = [key.removeprefix("time ") for key in parts if key.startswith("time ")]
-    seconds = {name: float(parts[f"time {name}"][1].split()[0]) for name in names}
-    long = {name: float(parts[f"bar {name}"][0]["width"]) for name in names}
-    assert max(seconds, key=lambda name: seconds[name]) == "math"
-    for name in names:
-        assert long[name] / long["math"] == pytest.approx(seconds[name] / seconds["math"], rel=0.05)
-    assert parts["few holds"][1] == "0.07 GB"
-    assert parts["many holds"][1] == "39 GB"
+def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() -> None:
+    from attnlab.lessons.gpu_sdpa import opening as film
+
+    slow, fast = (film.longest()[way]["seconds"] for way in film.WAYS)
+    assert film.alone() + film.moving() == pytest.approx(slow, rel=0.05)
+    assert film.alone() < fast < 1.5 * film.alone()
+    last = opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
+    parts = {key: (look, text) for _, key, look, text in last}
+    long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
+    assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
+    assert parts["moved"][1] == "52 GB moved: 17.5 ms"
+    held = [parts[f"held {way}"][1] for way in film.WAYS]
+    assert held == ["attend: 17 GB", "the call: 0.067 GB"]

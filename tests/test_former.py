@@ -40,6 +40,7 @@ from tests.graded import grade, make_course
 from tests.home import cells_of, find, label, own, save, source, updated
 from tests.test_home_copies import stopping_at
 
+pytestmark = pytest.mark.slow
 EARLIER = Path(__file__).parent / "earlier"
 COURSES = ("twelve_lessons", "fourteen_lessons")
 every_course = pytest.mark.parametrize("name", COURSES)
@@ -133,7 +134,6 @@ def test_each_answer_stands_where_it_is_asked_for_today(
     assert updated(course) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(0, 24, 3))
 def test_an_update_that_is_killed_midway_goes_on(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -458,7 +458,6 @@ def names(folder: Path) -> tuple[set[Any], set[str]]:
     return {name for (name,) in rows}, files
 
 
-@pytest.mark.slow
 def test_a_class_follows_once_its_instructor_agrees(
     class_of_old: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -490,7 +489,6 @@ def test_a_class_follows_once_its_instructor_agrees(
     assert names(class_of_old) == now
 
 
-@pytest.mark.slow
 def test_a_rename_that_was_stopped_goes_on(class_of_old: Path) -> None:
     before = names(class_of_old)
     (class_of_old / "class" / "submitted" / "s001" / NOW).mkdir()
@@ -500,7 +498,6 @@ def test_a_rename_that_was_stopped_goes_on(class_of_old: Path) -> None:
     assert names(class_of_old) == ({NOW}, {path.replace(GPU, NOW) for path in before[1]})
 
 
-@pytest.mark.slow
 def test_rows_under_both_names_are_refused(
     class_of_old: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

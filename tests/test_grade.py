@@ -26,7 +26,6 @@ pytestmark = pytest.mark.slow
 
 SLUG = "01-soft-lookup"
 TORCH = "06-causal-mask"
-COST = "11-cost"
 LIMITS = Limits(cell_seconds=1, call_seconds=1, grace_seconds=0.5)
 WORTH = {"hard_lookup": 1.0, "softmax": 2.0, "soft_lookup": 3.0}
 
@@ -534,7 +533,7 @@ def test_a_slip_in_an_import_that_the_stage_allows_is_no_offence(torch_grader: G
         assert f"No module named '{module}'" in found[name].message
 
 
-def test_the_compiler_is_loaded_before_a_call_needs_it() -> None:
+def test_the_compiler_is_loaded_before_a_call_needs_it(torch_grader: Grader) -> None:
     """By the first optimizer, by the first operator on the meta device; and where one grades."""
     for slug in slugs():
         needs = any(
@@ -544,10 +543,8 @@ def test_the_compiler_is_loaded_before_a_call_needs_it() -> None:
         )
         assert needs == ("torch._dynamo" in lesson(slug).loads), slug
     loaded = "import sys\nassert 'torch._dynamo' in sys.modules\n"
-    with grader_of(COST, limits=Limits()) as grader:
-        answer = loaded + written("merge_softmax", COST)
-        found = by_name(grader.grade(notebook({"merge_softmax": answer}, slug=COST), "s"))
-    assert found["merge_softmax"].status == "PASS"
+    data = notebook({"attention": loaded + written("attention")}, slug=TORCH)
+    assert by_name(torch_grader.grade(data, "s"))["attention"].status == "PASS"
 
 
 def written(name: str, slug: str = TORCH) -> str:

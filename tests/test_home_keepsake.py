@@ -316,7 +316,7 @@ def test_the_picture_has_an_arc_for_each_weight_and_says_what_it_shows() -> None
     assert kinds.count("path") == 3  # 0.04 is too little
     assert kinds.count("circle") == 2
     assert [each.text for each in root if each.tag.endswith("}text")] == [
-        *("<s>", "dogs", "run"),
+        *("start", "dogs", "run"),
         "0.70",
     ]
     assert "“run” listens most to “dogs” (0.70)" in root.attrib["aria-label"]

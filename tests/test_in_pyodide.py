@@ -20,6 +20,7 @@ from docs import browser, npm
 from tests.answers import Answer, all_answers
 from tests.course import ROOT
 
+pytestmark = pytest.mark.slow
 NODE = shutil.which("node") or ""
 PURE = [slug for slug in slugs() if lesson(slug).stage == browser.STAGE]
 ANSWERS = tuple(each for each in all_answers(*PURE) if each.written)

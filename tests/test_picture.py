@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.image
@@ -113,22 +114,22 @@ def test_a_figure_makes_arrays_in_one_way() -> None:
     assert [path.name for path in other] == ["arrays.py"]
 
 
-def test_lines_are_named_where_they_end_in_their_colour_and_no_two_names_meet() -> None:
+def test_lines_are_named_at_the_height_of_their_ends_in_their_colour_and_no_two_names_meet() -> (
+    None
+):
     figure, [[axes]] = new_figure()
-    ends = {"low": 1.0, "close": 1.02, "closer": 1.03, "high": 3.0}
+    ends = {"low": 1.0, "close": 1.02, "closer": 1.03, "high": 3.0, "short": 2.5}
     for (name, end), colour in zip(ends.items(), COLOURS, strict=False):
-        axes.plot([0, 10], [2, end], color=colour.light, label=name)
-    axes.plot([0, 4], [2, 2.5], color="black", label="short")
+        axes.plot([0, 4 if name == "short" else 10], [2, end], color=colour.light, label=name)
     name_lines(axes)
     figure.draw_without_rendering()
-    names = {text.get_text(): text for text in axes.texts}
-    boxes = {name: text.get_window_extent() for name, text in names.items()}
-    assert {text.get_color() for text in names.values()} == {
-        line.get_color() for line in axes.get_lines()
-    }
-    *pile, high, _ = sorted(boxes.values(), key=lambda box: box.y0)
-    assert all(one.y1 <= other.y0 + 1 for one, other in zip(pile, [*pile[1:], high], strict=True))
-    x, y = axes.transData.transform((4, 2.5))
-    assert boxes["short"].x0 == pytest.approx(x + 8 * figure.dpi / 72, abs=3)
-    assert boxes["short"].y0 < y < boxes["short"].y1
-    assert boxes["high"].x0 > axes.bbox.x1
+    assert [text.get_color() for text in sorted(axes.texts, key=lambda text: text.get_text())] == [
+        line.get_color() for line in sorted(axes.get_lines(), key=lambda line: line.get_label())
+    ]
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    in_order = [boxes[name] for name in ("low", "close", "closer", "short", "high")]
+    assert all(one.y1 <= other.y0 + 1 for one, other in pairwise(in_order))
+    for name in ("close", "high", "short"):
+        (_, y) = axes.transData.transform((0, ends[name]))
+        assert boxes[name].y0 < y < boxes[name].y1
+        assert boxes[name].x0 > axes.bbox.x1

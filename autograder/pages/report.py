@@ -49,7 +49,7 @@ class Outputs:
         """Keep what a cell did; but for what a locked cell raised, which is ours."""
         outputs = _outputs(index, ran, locked)
         if outputs and self._left >= 0:
-            self._left -= len(_as_json([[[outputs]]]).encode())  # as deep as they are in the file
+            self._left -= len(_as_json(outputs).encode())
             cut = CUT.format(self._limit / MIB)
             self.of_cell[index] = outputs if self._left >= 0 else [_printed(cut)]
 
@@ -76,7 +76,8 @@ def notebook_text(
 
 
 def _as_json(what: Any) -> str:
-    return json.dumps(what, ensure_ascii=False, indent=1)
+    """In one line: with indents it would take ten times as long."""
+    return json.dumps(what, ensure_ascii=False)
 
 
 def written_in(

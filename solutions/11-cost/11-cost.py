@@ -644,7 +644,7 @@ figures.cost.widths(by_width, {name: seconds(way) for name, way in others.items(
 
 # %% [markdown]
 # Tiles of 32 lose: there are 128 · 128 of them, and for each Python makes a dozen calls. From 128 or 256 on **your own
-# tiles beat naive attention** at this length, about three times on our machine, with the same flops. One tile of 4,096
+# tiles beat naive attention** at this length, three to four times on our machine, with the same flops. One tile of 4,096
 # is slow again.
 #
 # Why? Naive attention makes three tables of 64 MiB, and the machine has to hand out that memory anew each time. Naive

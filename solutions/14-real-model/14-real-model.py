@@ -38,7 +38,7 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("14-real-model")
 
 # %% [markdown]
-# Above, a wrong function goes in. Below is PyTorch's.
+# A model copies. Then its attention is exchanged, and nothing else. Which word goes wrong first?
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

@@ -14,7 +14,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.attention.bias import causal_lower_right
 
 from attnlab import small
 from attnlab.figures.live import mask_painter
@@ -436,6 +435,8 @@ def dummies_reach_real_words_unless_columns_are_blocked(seed: int) -> None:
     "Nothing leaks, so no test for the future would notice; the model forgets instead.",
 )
 def the_two_traps(seed: int) -> None:
+    from torch.nn.attention.bias import causal_lower_right  # loads PyTorch's compiler
+
     [t] = drawn(seed, (1, 5, 8))
     unit, upper = torch.eye(5).double()[None], here.causal_mask(5)
 

@@ -21,7 +21,7 @@ import random
 import site
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -130,9 +130,13 @@ class Notebook:
         self.history = [""]
         self.function: Any = None
         self.deadline = Deadline(0)
+        self._banned = ""
+        self._refused: Sequence[str] | None = None
+        self._refusing = contextlib.ExitStack()
 
     def do(self, message: dict[str, Any], block: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
         """Do what a message asks for, and answer it: with one message, or with one a call."""
+        self._refuse(message["banned"] if message["do"] == "calls" else "")
         match message["do"]:
             case "run":
                 ran = self.run(message["source"], message["name"], message["seconds"])
@@ -143,23 +147,28 @@ class Notebook:
                 self.give(message["name"], block)
                 yield {}, b""
             case "calls":
-                yield from self._make(wire.read_calls(message, block), message["banned"])
+                yield from self._make(wire.read_calls(message, block))
 
-    def _make(self, calls: Iterable[Call], banned: str) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Make calls until one is stopped.
+    def _refuse(self, banned: str) -> None:
+        """Refuse what is banned until a message asks for something else.
 
-        Args:
-            banned: what is refused in all of them: to refuse it takes as long as an ordinary call.
+        To begin takes longer than most calls, and of one exercise there are several messages.
         """
-        refusing = found("banned.refusing")(banned) if banned else contextlib.nullcontext()
-        with refusing as refused:
-            for at, call in enumerate(calls):
-                outcome = perform(self.function, call, self.deadline, refused)
-                inputs = (*call.args, *call.kwargs.values())
-                answer, block = wire.write_outcome(outcome, call.most, inputs)
-                yield answer | {"at": at}, block
-                if outcome.stopped:
-                    return
+        if banned != self._banned:
+            self._refusing.close()
+            self._banned, self._refused = banned, None
+            if banned:
+                self._refused = self._refusing.enter_context(found("banned.refusing")(banned))
+
+    def _make(self, calls: Iterable[Call]) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """Make calls until one is stopped."""
+        for at, call in enumerate(calls):
+            outcome = perform(self.function, call, self.deadline, self._refused)
+            inputs = (*call.args, *call.kwargs.values())
+            answer, block = wire.write_outcome(outcome, call.most, inputs)
+            yield answer | {"at": at}, block
+            if outcome.stopped:
+                return
 
     def run(self, source: str, name: str, seconds: float) -> Ran:
         """Run a cell as a notebook does: the last expression is shown, an error ends the cell."""

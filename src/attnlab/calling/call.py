@@ -226,7 +226,8 @@ def _make(function: Callable[..., Any], call: Call, args: list[Any], kwargs: dic
         built_with = [rebuild(size) for size in call.sizes]
         banned = call.banned == "attention"
         target = found("torch_calls.build")(function, built_with, state, banned)
-        parameters = found("torch_calls.named")(target, state)
+        if call.earlier or call.gradient:
+            parameters = found("torch_calls.named")(target, state)
     if call.earlier:
         return _after_another(target, call, args, kwargs, parameters)
     if call.gradient:

@@ -381,6 +381,9 @@ def _compare_numbers(
 ) -> Difference | None:
     if got.size == 0:
         return None
+    if got.dtype == right.dtype == np.float64 and limit < math.inf:
+        if (np.abs(got - right) <= limit).all():
+            return None  # NaN is not
     left, correct = got.astype(float), right.astype(float)
     bad = ~np.isfinite(left) & np.isfinite(correct)
     if bad.any():
@@ -412,7 +415,7 @@ def _compare_numbers(
 
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argwhere(mask)[0])
+    return tuple(map(int, np.unravel_index(mask.argmax(), mask.shape)))
 
 
 def _at(index: tuple[int, ...]) -> str:

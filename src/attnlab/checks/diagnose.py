@@ -10,7 +10,7 @@ from attnlab.calling.observe import Array, Floats, Items, Scalar, Value
 from attnlab.checks.arrays import np
 from attnlab.checks.compare import Difference, Tried
 from attnlab.checks.crashes import explain, is_meant
-from attnlab.checks.exercise import TOLERANCE, Exercise, Mistake
+from attnlab.checks.exercise import TOLERANCE, Case, Exercise, Formula, Mistake
 from attnlab.checks.pose import Expected, Posed, Some, answer_of
 from attnlab.checks.verdict import Diagnosis
 from attnlab.checks.words import Words, known, words
@@ -101,10 +101,15 @@ def _in_float32(tried: Sequence[Tried], shown: Tried) -> bool:
     has no number that float32 has not. By chance one number in 500 million is like that.
     """
     wrong = (item for item in tried if item.difference)
-    asked = [item for item in wrong if item.posed.case.promise.split()[:1] == ["precision"]]
+    asked = [item for item in wrong if asks_for_digits(item.posed.case)]
     if len({item.posed.seed for item in asked}) < 2 or not all(map(_is_near, asked)):
         return False
     return all(map(_has_float32, [*asked, shown]))
+
+
+def asks_for_digits(case: Case) -> bool:
+    """Whether a case tries how exact an answer is."""
+    return case.promise.split()[:1] == ["precision"]
 
 
 def _is_near(item: Tried) -> bool:
@@ -211,15 +216,16 @@ def fitting(
     """
     tried = [item for item in tried if _has_numbers(item)]
     failed = [item for item in tried if kind_of(item) == kind]
-    if len({item.posed.seed for item in failed if not _is_accident(item.outcome)}) < 2:
+    telling = (item for item in failed if not _is_accident(item.outcome))
+    if len({item.posed.seed for item in telling if not _has_right_numbers(item)}) < 2:
         return []  # no mistake could tell, so none is computed
     if not any(item.outcome.returned or _lost_in(item.outcome) for item in tried):
         return []  # the type of an exception alone is no evidence
     first = next(at for at, item in enumerate(tried) if kind_of(item)[0] == kind[0])
     passed = [item for item in tried[:first] if not item.posed.case.raises]
     # First a case of the core, if it passed: there most mistakes go wrong, without gradients.
-    # Next what failed: of most others, the first of these is all that is computed.
-    asked = [(item, _parts(item)) for item in (*passed[:1], *failed, *passed[1:])]
+    then = sorted((*failed, *passed[1:]), key=lambda item: _rank(item, kind))
+    asked = [(item, _parts(item)) for item in (*passed[:1], *then)]
     found = [each for each in among if _equal_in_all(each, asked) and _tells(each, failed)]
     rest = [item for item in tried[first:] if kind_of(item) != kind and not item.posed.case.raises]
     right = [
@@ -253,7 +259,11 @@ def kind_of(item: Tried) -> tuple[str, str]:
 
 
 def _equal_in_all(mistake: Mistake, asked: Sequence[tuple[Tried, Parts]]) -> bool:
-    return all(equals(item, parts, _mistaken(mistake, item.posed)[0]) for item, parts in asked)
+    """Whether an answer equals a mistake in all cases; those whose numbers are known tell first."""
+    in_turn = sorted(asked, key=lambda pair: mistake.answer not in pair[0].posed.mistaken)
+    return all(
+        equals(item, parts, mistaken(mistake.answer, item.posed)[0]) for item, parts in in_turn
+    )
 
 
 def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
@@ -263,9 +273,25 @@ def _tells(mistake: Mistake, tried: Sequence[Tried]) -> bool:
         seed = item.posed.seed
         if seed in seeds or len(seeds) == 2 or _is_accident(item.outcome):
             continue  # nothing is computed that is not asked for
-        if not _mistaken(mistake, item.posed)[1]:
+        if not mistaken(mistake.answer, item.posed)[1]:
             seeds.add(seed)
     return len(seeds) == 2
+
+
+def _rank(item: Tried, kind: tuple[str, str]) -> tuple[bool, bool, int]:
+    """In which turn a mistake is compared in a case: where it is likely to differ, and few numbers.
+
+    What failed comes first, as most mistakes show nothing there; then the rest of its claim.
+    """
+    is_right = item.difference is None or kind_of(item) != kind
+    return is_right, kind_of(item)[0] != kind[0], item.posed.numbers
+
+
+def _has_right_numbers(item: Tried) -> bool:
+    """Whether no number is wrong: what failed is a type, say, and no mistake shows in that."""
+    if item.posed.case.only_zeros or item.outcome.raised:
+        return False
+    return _is_right(Expected(_parts(item)), item.posed)
 
 
 def _lost_in(outcome: Outcome) -> bool:
@@ -287,15 +313,15 @@ def is_of_bank(exercise: Exercise, slug: str) -> bool:
 def equals_mistake(exercise: Exercise, item: Tried, slug: str) -> bool:
     """Whether what came back is what a mistake of this name makes of the case."""
     alike = (mistake for mistake in _bank(exercise) if mistake.slug == slug)
-    return any(equals(item, _parts(item), _mistaken(each, item.posed)[0]) for each in alike)
+    return any(equals(item, _parts(item), mistaken(each.answer, item.posed)[0]) for each in alike)
 
 
-def _mistaken(mistake: Mistake, posed: Posed) -> tuple[Expected, bool]:
+def mistaken(formula: Formula, posed: Posed) -> tuple[Expected, bool]:
     """What a mistake makes of a case, and whether a check would let that pass."""
-    if mistake.answer not in posed.mistaken:
-        answer = answer_of(mistake.answer, posed.case)
-        posed.mistaken[mistake.answer] = answer, _is_right(answer, posed)
-    return posed.mistaken[mistake.answer]
+    if formula not in posed.mistaken:
+        answer = answer_of(formula, posed.case)
+        posed.mistaken[formula] = answer, _is_right(answer, posed)
+    return posed.mistaken[formula]
 
 
 def equals(item: Tried, parts: Parts, answer: Expected) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ from attnlab.calling.call import UNWRITTEN, Call, Outcome
 from attnlab.checks.arrays import np
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
-from attnlab.checks.diagnose import diagnose
+from attnlab.checks.diagnose import asks_for_digits, diagnose
 from attnlab.checks.example import example
 from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Case, Exercise
 from attnlab.checks.pose import Posed, brief, pose
@@ -74,7 +74,7 @@ def judge(
     """
     posed = pose(exercise, seeds)
     with during or nullcontext():
-        trial = _try_all(perform, posed, seeds[0])
+        trial = _try_all(exercise, perform, posed, seeds[0])
     if exercise.banned and any(item.outcome.fused for item in trial.tried):
         return _forfeit(exercise, trial.tried)
     if _is_unwritten(trial.first):
@@ -108,40 +108,58 @@ def in_turn(cases: Sequence[Posed], seed: int) -> tuple[list[int], list[int]]:
     return first, [at for at in order if at not in first]
 
 
-def _try_all(perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
+def _try_all(exercise: Exercise, perform: Perform, cases: Sequence[Posed], seed: int) -> _Trial:
     """Try cases, in an order that tells nothing, until one does not come back.
 
-    First come all of one seed, and the ordinary ones of the others. If all is well that is enough;
-    of a claim that fails, the others' corners are tried too, as a mistake is named by what it does
-    on every seed.
+    First come all of one seed, and the ordinary ones of the others. If all is well that is enough.
+    Else corners of the others are tried too, as a mistake is named by what it does on every seed:
+    those of the claim that is shown, and of all that fail if that one does on one seed alone.
     """
     first, others = in_turn(cases, seed)
     tried: dict[int, Tried] = {}
-    over, failed = False, set[str]()
-    for part in (first, others):
-        places = [at for at in part if cases[at].case.claim in failed] if tried else part
+
+    def wrong(*claims: str) -> list[int]:
+        """Places of the cases of some claims that failed; of all, if none is said."""
+        failed = (at for at, item in tried.items() if item.difference)
+        return [at for at in failed if not claims or cases[at].case.claim in claims]
+
+    def ask(places: Sequence[int]) -> bool:
+        """Whether all came back."""
         for place, outcome in zip(places, perform([cases[at].call for at in places]), strict=True):
-            tried[place] = item = examine(cases[place], outcome)
-            if item.difference:
-                failed.add(item.posed.case.claim)
-            over = bool(outcome.stopped) or _is_unwritten(tried[first[0]])
-            if over:
-                break
-        if over:
-            break
-    for place, item in tried.items():
-        tried[place] = _explained(perform, item)
-    if not over:
+            tried[place] = examine(cases[place], outcome)
+            if outcome.stopped or _is_unwritten(tried[first[0]]):
+                return False
+        return True
+
+    whole = ask(first)
+    items = [tried[at] for at in sorted(tried)]
+    foremost = _foremost(exercise, items, _lines(exercise, items))
+    shown = foremost.posed.case.claim if foremost else ""
+    if whole and foremost:
+        failed = {cases[at].case.claim for at in wrong()}
+        telling = [at for at in others if _tells(cases[at].case, shown, failed)]
+        whole = ask(telling)
+        if whole and len({cases[at].seed for at in wrong(shown)}) < 2:
+            rest = (at for at in others if at not in tried and cases[at].case.claim in failed)
+            whole = ask([*rest])
+    for place in wrong(shown) if foremost else ():
+        tried[place] = _explained(perform, tried[place])
+    if whole:
         # Some answers go by the number of calls, or by a coin: the first that has the right form is
         # asked again, and a wrong one, which no coin is likely to give twice if one is large.
         asked = [place for place in (*first, *others) if place in tried]
-        whole = [at for at in asked if tried[at].arrays is not None and _is_steady(cases[at].case)]
-        whole.sort(key=lambda at: _has_many(cases[at].case) and tried[at].difference is None)
+        formed = [at for at in asked if tried[at].arrays is not None and _is_steady(cases[at].case)]
+        formed.sort(key=lambda at: _has_many(cases[at].case) and tried[at].difference is None)
         missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
         missed.sort(key=partial(_is_few, cases))
-        for place in dict.fromkeys((*missed[:1], *whole[:1])):
+        for place in dict.fromkeys((*missed[:1], *formed[:1])):
             tried[place] = replace(tried[place], again=_again(perform, tried[place]))
     return _Trial([tried[place] for place in sorted(tried)], tried[first[0]])
+
+
+def _tells(case: Case, shown: str, failed: Collection[str]) -> bool:
+    """Whether a case helps to name what is shown: it is of that claim, or asks for digits."""
+    return case.claim == shown or (case.claim in failed and asks_for_digits(case))
 
 
 def _has_many(case: Case) -> bool:
@@ -377,9 +395,21 @@ def _first_failure(
         if item.again:
             return item, item.again
     changed = next(((item, item.mutation) for item in tried if item.mutation), None)
+    foremost = _foremost(exercise, tried, lines)
+    if foremost is None:
+        return changed
+    assert foremost.difference is not None
+    # PyTorch raises where an input is changed whose gradient is asked for.
+    refused = foremost.posed.case.gradient and foremost.difference.slug == "raised"
+    later = foremost.posed.case.claim != exercise.claims[0].name or refused
+    return changed if changed and later else (foremost, foremost.difference)
+
+
+def _foremost(exercise: Exercise, tried: Sequence[Tried], lines: Sequence[Line]) -> Tried | None:
+    """Of the cases that failed the one to show, None if none did."""
     held = {claim.name: line.holds for claim, line in zip(exercise.claims, lines, strict=True)}
-    wrong = [item for item in tried if item.difference]
     order = [claim.name for claim in exercise.claims]
+    wrong = [item for item in tried if item.difference]
 
     def kind(item: Tried) -> tuple[str, str]:
         return item.posed.case.claim, item.difference.slug if item.difference else ""
@@ -392,13 +422,7 @@ def _first_failure(
         told = held[claim] is False
         return not told, order.index(claim), slug == "values", -shown[claim, slug], special
 
-    for item in sorted(wrong, key=rank):
-        assert item.difference is not None
-        # PyTorch raises where an input is changed whose gradient is asked for.
-        refused = item.posed.case.gradient and item.difference.slug == "raised"
-        later = item.posed.case.claim != order[0] or refused
-        return changed if changed and later else (item, item.difference)
-    return changed
+    return min(wrong, key=rank, default=None)
 
 
 def _status(exercise: Exercise, shown: Tried, difference: Difference) -> str:

@@ -111,6 +111,9 @@ class ndarray:
     def any(self) -> bool:
         return builtins.any(self._data)
 
+    def argmax(self) -> int:
+        return self._data.index(builtins.max(self._data))
+
     def sum(self) -> Any:
         return builtins.sum(self._data)
 
@@ -249,8 +252,8 @@ def where(mask: ndarray, one: Any, other: Any) -> ndarray:
     return ndarray(mask.shape, data, _kind_of(data))
 
 
-def argwhere(mask: ndarray) -> list[Shape]:
-    return list(itertools.compress(itertools.product(*map(range, mask.shape)), mask._data))
+def unravel_index(place: int, shape: Shape) -> Shape:
+    return next(itertools.islice(itertools.product(*map(range, shape)), place, None))
 
 
 def max(one: ndarray, initial: float = -math.inf) -> Any:

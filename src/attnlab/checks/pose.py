@@ -87,10 +87,10 @@ class Posed:
         """What it is one of: what is said of it, shapes aside, what it is told, and yes or no."""
         case, right = self.case, self.right.values
         args = (*case.args, *case.kwargs.values())
-        told = [arg for arg in args if isinstance(arg, (bool, ByName))]
+        told = tuple(arg for arg in args if isinstance(arg, (bool, ByName)))
         truths = [bool(value) for value in right if value.dtype == bool and not value.ndim]
         said = case.kind or _SHAPE.sub("", case.note)
-        return case.claim, said, case.only_zeros, repr(told), *truths
+        return case.claim, said, case.only_zeros, told, *truths
 
 
 @lru_cache(maxsize=64)

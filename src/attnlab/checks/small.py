@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -64,7 +64,8 @@ def _sizes(draw: Draw) -> Iterator[dict[str, Any]]:
         draw.whole(dict(zip(draw.letters, sizes, strict=True)))
         for sizes in itertools.product(SIZES, repeat=len(draw.letters))
     ]
-    few = [sizes for sizes in forms if _count(draw.given(sizes, ())) <= FEW]
+    few = [sizes for sizes in forms if _least(draw, sizes) <= FEW]
+    few = [sizes for sizes in few if _count(draw.given(sizes, ())) <= FEW]
     few.sort(key=lambda sizes: (-len(set(sizes.values())), sum(sizes.values())))
     yield from few[:FORMS]
 
@@ -105,6 +106,12 @@ def _refused(draw: Draw, given: Given) -> Iterator[Case]:
             if named.count(axis) > 1 and axis not in draw.exercise.fits and given.sizes[axis] > 1:
                 longer = resized(np.asarray(given.args[name]), at - len(axes), 1)
                 yield refusal(draw, given.but(**{name: draw.staged(longer)}), "", "")
+
+
+def _least(draw: Draw, sizes: Mapping[str, Any]) -> int:
+    """How many numbers there are in the arrays alone, of which none is drawn for that."""
+    axes = map(draw.axes_of, draw.arrays)
+    return sum(math.prod(sizes[axis] for axis in each) for each in axes)
 
 
 def _count(given: Given) -> int:

@@ -13,18 +13,18 @@ from matplotlib.axes import Axes
 
 from attnlab.figures.picture import BLUE, GREY, Picture, new_figure
 
-# Each box: its label, the place of its middle, and what stands under it.
+# Each box: its label, the place of its middle, and what stands beside it.
 BOXES = {
-    "X": ("X", (0.0, 1.0), "(N, d)"),
-    "W_q": ("W_q", (1.35, 2.0), "(d, d_k)"),
-    "W_k": ("W_k", (1.35, 1.0), "(d, d_k)"),
-    "W_v": ("W_v", (1.35, 0.0), "(d, d_v)"),
-    "scores": ("Q Kᵀ", (3.75, 1.5), "(N, M)"),
-    "scale": ("÷ √d_k", (5.0, 1.5), "(N, M)"),
-    "mask": ("mask", (6.25, 1.5), "optional"),
-    "softmax": ("softmax", (7.5, 1.5), "rows sum to 1"),
-    "mix": ("A V", (8.75, 1.5), ""),
-    "W_o": ("W_o", (10.75, 1.5), "lesson 07"),
+    "X": ("X", (0.0, 3.7), "(N, d)"),
+    "W_q": ("W_q", (1.5, 5.0), "(d, d_k)"),
+    "W_k": ("W_k", (1.5, 3.7), "(d, d_k)"),
+    "W_v": ("W_v", (1.5, 1.0), "(d, d_v)"),
+    "scores": ("Q Kᵀ", (4.25, 5.0), "(N, M)"),
+    "scale": ("÷ √d_k", (4.25, 4.0), "(N, M)"),
+    "mask": ("mask", (4.25, 3.0), "optional"),
+    "softmax": ("softmax", (4.25, 2.0), "rows\nsum to 1"),
+    "mix": ("A V", (4.25, 1.0), ""),
+    "W_o": ("W_o", (4.25, 0.0), "lesson 07"),
 }
 DASHED = ("mask", "W_o")
 # Each arrow that can be lit: where it begins, where it ends, what is written on it.
@@ -37,8 +37,8 @@ ARROWS = {
     "V": ("W_v", "mix", "V (M, d_v)"),
 }
 _CHAIN = ("scores", "scale", "mask", "softmax", "mix", "W_o")
-_HALF, _TALL = 0.5, 0.3  # of a box: half its width, half its height
-_SMALL = 9  # points, of what stands under a box
+_HALF, _TALL = 0.55, 0.28  # of a box: half its width, half its height
+_SIZE = 13  # points: words that can be read on a phone, where the picture is half as large
 _ALT = (
     "Attention as a diagram. X, (N, d), goes through W_q, W_k and W_v, which make Q, (N, d_k), K, "
     "(M, d_k), and V, (M, d_v). Q and K meet in Q Kᵀ, (N, M); then come ÷ √d_k, a mask that is "
@@ -57,49 +57,54 @@ def block(*lit: str) -> Picture:
     for name in lit:
         if name not in BOXES and name not in ARROWS:
             raise ValueError(f"the block has no part {name!r}; it has {', '.join(BOXES | ARROWS)}")
-    figure, axes = new_figure(width=8.8, height=2.4)
+    figure, axes = new_figure(width=4.9, height=4.3)
     place = axes[0, 0]
-    place.set(xlim=(-0.6, 11.9), ylim=(-0.75, 2.85))
+    place.set(xlim=(-0.6, 6.15), ylim=(-0.6, 5.7))
     place.set_axis_off()
-    for name, (label, middle, below) in BOXES.items():
-        _box(place, label, middle, below, name in lit, name in DASHED)
+    for name, (label, middle, beside) in BOXES.items():
+        _box(place, label, middle, beside, name in lit, name in DASHED)
     for name, (start, end, label) in ARROWS.items():
         _arrow(place, BOXES[start][1], BOXES[end][1], label, name in lit)
     for start, end in pairwise(_CHAIN):
-        label = "Z\n(N, d_v)" if start == "mix" else ""
-        _arrow(place, BOXES[start][1], BOXES[end][1], label, False)
-    x, y = BOXES["W_o"][1]
-    _arrow(place, (x, y), (x + 1.3, y), "", False)
+        _arrow(place, BOXES[start][1], BOXES[end][1], "Z (N, d_v)" if start == "mix" else "", False)
     here = [BOXES[name][1] for name in lit if name in BOXES]
     if here:
         x, y = here[0]
-        level = [each for each, height in here if height == y]
-        x = (min(level) + max(level)) / 2
-        place.text(
-            x, y + _TALL + 0.1, "you are here", ha="center", va="bottom", color=BLUE, size=_SMALL
-        )
+        at = x + 0.12 if x == BOXES["scores"][1][0] else x - _HALF
+        _words(place, (at, y + _TALL + 0.04), "you are here", "left", "bottom", BLUE)
     shown = f" Lit: {', '.join(lit)}." if lit else ""
     return Picture(figure, _ALT + shown)
+
+
+def _words(
+    place: Axes, at: tuple[float, float], words: str, side: str, level: str, ink: str = "black"
+) -> None:
+    place.text(*at, words, ha=side, va=level, color=ink, size=_SIZE)
 
 
 def _box(
     place: Axes,
     label: str,
     middle: tuple[float, float],
-    below: str,
+    beside: str,
     is_lit: bool,
     is_dashed: bool,
 ) -> None:
+    x, y = middle
     place.text(
-        *middle,
+        x,
+        y,
         label,
         ha="center",
         va="center",
         color="white" if is_lit else "black",
         fontweight="bold" if is_lit else "normal",
+        size=_SIZE,
     )
-    x, y = middle
-    place.text(x, y - _TALL - 0.08, below, ha="center", va="top", color="black", size=_SMALL)
+    if x == BOXES["scores"][1][0]:
+        _words(place, (x + _HALF + 0.12, y), beside, "left", "center")
+    else:
+        _words(place, (x, y - _TALL - 0.06), beside, "center", "top")
     place.fill(
         [x - _HALF, x + _HALF, x + _HALF, x - _HALF],
         [y - _TALL, y - _TALL, y + _TALL, y + _TALL],
@@ -113,19 +118,15 @@ def _box(
 def _arrow(
     place: Axes, start: tuple[float, float], end: tuple[float, float], label: str, is_lit: bool
 ) -> None:
-    """From one box to the next, or below the chain to one that is far."""
-    (x, y), (to_x, to_y) = (start[0] + _HALF, start[1]), (end[0] - _HALF, end[1])
+    """To the next box, at the right or below."""
+    is_down = start[0] == end[0]
+    tail = (start[0], start[1] - _TALL) if is_down else (start[0] + _HALF, start[1])
+    tip = (end[0], end[1] + _TALL) if is_down else (end[0] - _HALF, end[1])
     colour, width = (BLUE, 3.0) if is_lit else (GREY, 1.2)
-    if end[0] - start[0] > 3:  # V passes below the chain
-        place.plot([x, end[0]], [y, y], color=colour, linewidth=width, solid_capstyle="butt")
-        x, to_x, to_y = end[0], end[0], end[1] - _TALL
-        middle = ((start[0] + end[0]) / 2, y)
-    else:
-        middle = ((x + to_x) / 2, (y + to_y) / 2)
     place.annotate(
         "",
-        (to_x, to_y),
-        (x, y),
+        tip,
+        tail,
         arrowprops={
             "arrowstyle": "-|>",
             "color": colour,
@@ -135,13 +136,10 @@ def _arrow(
         },
     )
     if label:
-        rises = to_y > y and to_x > x  # its label is under it, or it would be on it
-        place.text(
-            middle[0] - (0.2 if rises else 0),
-            middle[1] + (-0.2 if rises else 0.2 if to_y < y else 0.1),
-            label,
-            ha="left" if to_y != y and to_x > x else "center",
-            va="top" if rises else "bottom",
-            size=_SMALL,
-            color=BLUE if is_lit else "black",
+        x, y = (tail[0] + tip[0]) / 2, (tail[1] + tip[1]) / 2
+        rises = tip[1] > tail[1]  # its label is under it, or it would be on it
+        at = (tail[0] + 0.12, y) if is_down else (x + 0.06, tail[1] if rises else y + 0.06)
+        level = "center" if is_down else "top" if rises else "bottom"
+        _words(
+            place, at, label, "left" if is_down else "center", level, BLUE if is_lit else "black"
         )

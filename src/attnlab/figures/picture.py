@@ -27,7 +27,6 @@ _DARK = {colour.light: colour.dark for colour in COLOURS}
 DARK, LIGHT_INK = 0x11 / 255, 0.93  # JupyterLab's dark theme: its background, and the ink on it
 # 0 in JupyterLab's light theme and 1 in its dark one; a page that knows of no theme takes 0.
 IN_THE_DARK = "var(--jp-shadow-base-lightness,0)/32"
-NEAR = 0.12  # of the axes' width: lines that end so close to the edge are named beyond it
 WEIGHT_COLOURS = "cividis"  # even in lightness, and the same to colour-blind eyes
 STYLE: Any = {
     "font.size": 11,
@@ -229,7 +228,7 @@ def with_looks(lines: Iterable[Line], looks: Sequence[Look]) -> list[tuple[Line,
 
 
 def name_lines(place: Axes) -> None:
-    """Write each line's label where the line ends, in its colour, with no two over each other.
+    """Write each line's label beside the axes, at the height where the line ends, in its colour.
 
     Args:
         place: with all its lines, scales and ticks.
@@ -238,30 +237,24 @@ def name_lines(place: Axes) -> None:
     assert figure is not None
     with mpl.rc_context(STYLE):
         figure.draw_without_rendering()  # what stands where is known then
-    right = place.bbox.x1
-    ends: dict[int, list[tuple[float, Line2D]]] = {}
-    for line in place.get_lines():
-        if not str(line.get_label()).startswith("_"):
-            x, y = line.get_transform().transform(_end(line))
-            at = right if x > right - NEAR * place.bbox.width else x
-            ends.setdefault(round(at), []).append((y, line))
-    for at, found in ends.items():  # lines that end elsewhere meet none of these
-        found.sort(key=lambda each: each[0])
-        heights = _apart([y for y, _ in found], 1.3 * size * figure.dpi / 72)
-        for height, (_, line) in zip(heights, found, strict=True):
-            place.annotate(
-                str(line.get_label()),
-                (
-                    (at - place.bbox.x0) / place.bbox.width,
-                    (height - place.bbox.y0) / place.bbox.height,
-                ),
-                (8, 0),
-                xycoords="axes fraction",
-                textcoords="offset points",
-                color=line.get_color(),
-                va="center",
-                size=size,
-            )
+    ends = [
+        (float(line.get_transform().transform(_end(line))[1]), line)
+        for line in place.get_lines()
+        if not str(line.get_label()).startswith("_")
+    ]
+    ends.sort(key=lambda each: each[0])
+    heights = _apart([y for y, _ in ends], 1.3 * size * figure.dpi / 72)  # no two over each other
+    for height, (_, line) in zip(heights, ends, strict=True):
+        place.annotate(
+            str(line.get_label()),
+            (1, (height - place.bbox.y0) / place.bbox.height),
+            (8, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            color=line.get_color(),
+            va="center",
+            size=size,
+        )
 
 
 def _end(line: Line2D) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from html import escape
 
 from attnlab.figures.live.parts import SIZE, Part, across, arc, dot, places, rise, word
 from attnlab.figures.palette import BLUE, COLOURS, ORANGE
+from attnlab.small.grammar import as_labels
 
 GAP = 24  # between words
 LEAST = 0.05  # a weight that is drawn
@@ -30,6 +31,7 @@ def arcs(words: Sequence[str], weights: Sequence[Sequence[float]]) -> str:
         words: N, two or more.
         weights: (N, N), rows are queries; no word listens to a later one.
     """
+    words = as_labels(words)
     middles = places(words, SIZE, GAP, MARGIN)
     wide = across(words, SIZE, GAP) + 2 * MARGIN
     last = len(words) - 1

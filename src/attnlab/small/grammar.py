@@ -72,6 +72,11 @@ KINDS = {"agreement": 0.4, "brackets": 0.2, "it": 0.12, "bank": 0.1, "run": 0.18
 MOST_CLAUSES, DEEPEST, LONGEST_RUN = 3, 3, 8
 
 
+def as_labels(tokens: Sequence[str]) -> list[str]:
+    """Words as labels: the one that begins a text goes by its name."""
+    return ["start" if token == START else token for token in tokens]
+
+
 class Writer:
     """Writes a text, and keeps what each word costs who knows the grammar.
 

@@ -237,7 +237,7 @@ function draw(body, model) {
     marked = [...entering, node];
     for (const [name, { highlight }] of Object.entries(grids)) highlight(isWhole && name === chosen ? row : null);
     grids[chosen].moveTo({ row, column: column ?? -1 });
-    if (unfocused && grids[chosen].node.offsetParent) {
+    if (unfocused && isIn(stage, chosen)) { // else Python's news of the cell is under way
       unfocused = false;
       const { activeElement } = panels.getRootNode();
       if (!activeElement || activeElement === document.body || panels.contains(activeElement)) grids[chosen].focus({ row, column: column ?? -1 });

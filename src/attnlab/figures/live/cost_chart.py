@@ -47,7 +47,7 @@ class Chart(NamedTuple):
         return f'<path fill="none" {style} d="M{" L".join(places)}"/>'
 
     def points(self, measured: Iterable[tuple[int, float]]) -> str:
-        """What was measured: tokens, and the value there; the last one says that it was."""
+        """What was measured: tokens, and the value there, with its name over them."""
         places = [(self.across.at(n), self.up.at(value)) for n, value in measured]
         dots = "".join(
             f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{POINT}" fill="{ORANGE}" '
@@ -56,8 +56,9 @@ class Chart(NamedTuple):
         )
         if not places:
             return ""
-        x, y = places[-1]
-        return dots + text(x - 8, y - 8, "measured", "end", f'{CLEAR} fill="{ORANGE}"')
+        return dots + text(
+            LEFT + 8, places[-1][1] - 10, "measured", more=f'{CLEAR} fill="{ORANGE}"'
+        )
 
     def levels(self, named: Iterable[tuple[str, float]]) -> str:
         """Lines at some heights, with their names over them at the left."""

@@ -25,7 +25,7 @@ from anywidget import AnyWidget
 from attnlab.figures import palette
 from attnlab.figures.arrays import as_array
 from attnlab.figures.live.ramp import PALETTE
-from attnlab.small.grammar import START
+from attnlab.small.grammar import as_labels
 
 RECORDINGS = "ATTNLAB_RECORDINGS"  # names a folder: what is displayed is recorded there
 MOST = 32  # tokens along an edge: as many cells as are drawn at once without a delay
@@ -296,18 +296,13 @@ def names(name: str, words: Iterable[Any], most: int = MOST) -> list[str]:
     return labels
 
 
-def worded(tokens: Sequence[str]) -> list[str]:
-    """Tokens as labels: the one that begins a text goes by its name."""
-    return ["start" if token == START else token for token in tokens]
-
-
 def told_apart(tokens: Sequence[str]) -> list[str]:
     """Labels for names and sentences: the second of its kind is called that, “the, 2nd”.
 
     Args:
         tokens: of rows or columns, in their order.
     """
-    labels = worded(tokens)
+    labels = as_labels(tokens)
     counts, met = Counter(labels), Counter[str]()
     named = []
     for label in labels:

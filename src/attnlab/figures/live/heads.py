@@ -26,10 +26,10 @@ from attnlab.figures.live.figure import (
     source,
     style,
     told_apart,
-    worded,
 )
 from attnlab.figures.live.ramp import shade
 from attnlab.figures.live.who_listens import refuse_what_are_no_shares
+from attnlab.small.grammar import as_labels
 
 MOST_HEADS = 12
 MOST_CELLS = 4096  # of all heads together: 4 heads of 32 × 32, 12 heads of 18 × 18
@@ -119,8 +119,8 @@ class Heads(WithRows):
         heads = [f"head {head + 1}" for head in range(len(weights))]
         return {
             "heads": heads,
-            "queries": worded(inputs["query_tokens"]),
-            "keys": worded(inputs["key_tokens"]),
+            "queries": as_labels(inputs["query_tokens"]),
+            "keys": as_labels(inputs["key_tokens"]),
             "named": {"queries": queries, "keys": keys},
             "weights": weights.tolist(),
             "maps": [_map(name, each) for name, each in zip(heads, weights, strict=True)],
@@ -184,7 +184,7 @@ def _next(queries: Sequence[str], without: Without, off: int | None) -> Values:
             f"Without head {off + 1} “{word}” comes next, {rest[word]:.2f}. With all heads it is "
             f"“{before}”."
         )
-    said = " ".join(worded(queries[-LAST:]))
+    said = " ".join(as_labels(queries[-LAST:]))
     return {
         "said": f"… {said}" if len(queries) > LAST else said,
         "word": word,

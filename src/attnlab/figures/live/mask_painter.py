@@ -21,9 +21,9 @@ from attnlab.figures.live.figure import (
     style,
     told_apart,
     whole,
-    worded,
 )
 from attnlab.figures.live.who_listens import entropies, in_words
+from attnlab.small.grammar import as_labels
 
 BY_HAND = "by hand"
 PRESETS = ("none", "causal", "padding", "causal and padding", "window")
@@ -120,7 +120,7 @@ class MaskPainter(WithRows):
         }
 
     def computed(self, inputs: Values) -> Values:
-        mask, tokens = inputs["mask"], worded(inputs["tokens"])
+        mask, tokens = inputs["mask"], as_labels(inputs["tokens"])
         named = told_apart(tokens)
         # Queries whose products with unit vectors are the scores, so that the oracle masks them.
         shares = soft_weights(inputs["scores"].copy(), np.eye(len(named)), mask.copy(), scale=1)

@@ -168,14 +168,14 @@ def of_reader(d_k: int, reader: int, seed: int) -> Values:
 def table(measures: Values) -> list[list[str]]:
     """Lines of a label and a number for each way to scale."""
     columns = [measures[way] for way in WAYS]
-    lines = [["standard deviation of scores", *(f"{each['std']:.2f}" for each in columns)]]
+    lines = [["std. deviation of scores", *(f"{each['std']:.2f}" for each in columns)]]
     for name, label in (
         ("largest", "largest weight"),
         ("gradient", "Jacobian's norm"),
     ):
-        for who, whose in (("reader", "this reader"), ("typical", "typical reader")):
+        for who, whose in (("reader", ""), ("typical", ", typical")):
             numbers = [each[who][name] for each in columns]
-            lines.append([f"{label}: {whose}", *map(short, numbers)])
+            lines.append([f"{label}{whose}", *map(short, numbers)])
     return lines
 
 

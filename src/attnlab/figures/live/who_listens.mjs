@@ -5,6 +5,7 @@ import { bars, drawn, element, grid, mount, moved, setText, settling, shade } fr
 const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
 const CROWD = 17;
+const FEW = 7; // are set larger
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
 const FAINT = 0.05; // less weight has no arc in a row that is not chosen
@@ -144,7 +145,7 @@ function draw(body, model) {
     sentence = isOneSentence ? arches({ words: queries, names: named.queries, onChoose: select, onHover: preview }) : null;
     views = [table.node, ...(sentence ? [sentence.node] : [])];
     const canRead = typeof text === "string";
-    body.className = `who-listens ${canRead ? "reads" : ""} ${queries.length > TIGHT ? "tight" : ""} ${queries.length > CROWD ? "long" : ""}`;
+    body.className = `who-listens ${canRead ? "reads" : ""} ${queries.length > TIGHT ? "tight" : ""} ${queries.length > FEW ? "" : "few"} ${queries.length > CROWD ? "long" : ""}`;
     if (choices.length > 1 && choice?.length !== choices.length) above.prepend(heads(choices));
     if (choices.length < 2) choice = choice?.parentNode.remove();
     // What is there already stays where it is: moving it would take its focus away.

@@ -18,9 +18,9 @@ from attnlab.figures.live.figure import (
     source,
     style,
     told_apart,
-    worded,
 )
 from attnlab.small import START
+from attnlab.small.grammar import as_labels
 
 ROUNDED = 2e-3  # rows of weights that were rounded to three digits still count as shares
 TOLD = 3  # keys that a sentence names
@@ -108,8 +108,8 @@ class WhoListens(WithRows):
         ]
         return {
             "weights": weights.tolist(),
-            "queries": worded(tokens),
-            "keys": worded(inputs["key_tokens"]),
+            "queries": as_labels(tokens),
+            "keys": as_labels(inputs["key_tokens"]),
             "named": {"queries": queries, "keys": keys},
             "blocked": blocked.tolist(),
             "entropy": spread,

@@ -4,97 +4,105 @@ from __future__ import annotations
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import (
-    INK,
-    LETTER,
-    SIZE,
-    WIDE,
-    Part,
-    arc,
-    box,
-    centred,
-    dot,
-    line,
-    word,
-)
+from attnlab.figures.live.parts import INK, LETTER, WIDE, Part, arc, box, line, places, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
 
 SEED = 57  # chosen, for a subject and a noun nearer to the verb, of which only one is a plural
-WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump", ".")  # by the model
-ASKS, VERB = WRITTEN.index("follows"), WRITTEN.index("jump")
-HIGH, FLOOR, LINE, GAP = 246, 188, 222, 14
-RIGHT, TOP, FOLDS = WIDE - 4, 16, 9  # of the curtain
+WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the model
+NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
+HIGH, FLOOR, LINE, LETTERS, GAP = 232, 176, 208, 20, 18
+RIGHT, TOP, FOLDS = WIDE - 4, 12, 9  # of the curtain
+SHUT, SHEER = 1, 0.22  # how much its cloth hides
+UP = 22  # how high it is when it is lifted
 LEAST = 0.02  # a weight that is drawn
 
 
 def opening() -> Film:
     """The film."""
-    weights = small.weights(WRITTEN)
     layer, head = small.head("subject")
-    rows = weights[layer][head].tolist()
-    frames = [Frame(_scene(rows, n, n), _told(rows, n)) for n in range(len(WRITTEN))]
-    trained = Frame(
-        [*_scene(rows, len(WRITTEN) - 1, ASKS), _copied()],
-        f"In training the words are all there. Without the curtain “{WRITTEN[ASKS]}” could "
-        f"copy “{WRITTEN[VERB]}”.",
-    )
-    return Film("A text writes itself before a curtain", [*frames, trained], HIGH)
+    rows = small.weights(WRITTEN)[layer][head].tolist()
+    row = rows[ASKS]
+    to = max(range(ASKS), key=lambda m: row[m])
+    asks, heard, verb, nearest = (f"“{WRITTEN[n]}”" for n in (ASKS, to, VERB, NEAREST))
+    frames = [
+        Frame(
+            _scene(rows, 0, NEAREST),
+            f"A model begins with “{WRITTEN[0]}”. Behind the curtain nothing is written yet.",
+        ),
+        Frame(
+            _scene(rows, NEAREST, ASKS),
+            "It writes on. Each word can listen to itself and to those before it.",
+        ),
+        Frame(
+            _scene(rows, ASKS, VERB),
+            f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
+        ),
+        Frame(
+            _scene(rows, VERB, VERB),
+            f"The model writes {verb}, which fits {heard}: {nearest} would need “jumps”.",
+        ),
+        Frame(
+            _scene(rows, ASKS, VERB, SHEER),
+            f"In training all words are there, and {asks} is to guess the next one.",
+        ),
+        Frame(
+            [*_scene(rows, ASKS, VERB, SHEER, lifted=True), *_copied()],
+            f"Without the curtain {asks} could copy {verb}, and need not listen to {heard}.",
+        ),
+        Frame(
+            _scene(rows, ASKS, VERB, SHEER),
+            f"With it each later word weighs {max(row[VERB:]):.0f}: {asks} has to look back.",
+        ),
+    ]
+    return Film("A text writes itself before a curtain", frames, HIGH)
 
 
-def _told(rows: list[list[float]], n: int) -> str:
-    if n == 0:
-        return f"A model begins with “{WRITTEN[0]}”. Behind the curtain nothing is written yet."
-    if n == ASKS:
-        to = max(range(n), key=lambda m: rows[n][m])
-        return (
-            f"“{WRITTEN[n]}” listens to “{WRITTEN[to]}” ({rows[n][to]:.2f}), past "
-            f"“{WRITTEN[n - 1]}”. A verb comes next."
-        )
-    if n == VERB:
-        return f"“{WRITTEN[n]}”, as dogs do. No word listens to one that comes after it."
-    return f"It writes “{WRITTEN[n]}”, which can read {n + 1} words: itself and those before it."
+def _scene(
+    rows: list[list[float]], at: int, last: int, cloth: float = SHUT, lifted: bool = False
+) -> list[Part]:
+    """Words up to one whose arcs are in focus, and the curtain, which hides those up to a last one.
 
-
-def _scene(rows: list[list[float]], last: int, at: int) -> list[Part]:
-    """Words up to one, and the curtain after another, whose arcs are the ones in focus."""
-    places = centred(WRITTEN, gap=GAP)
+    What is written next stands behind the curtain already, so that its edge uncovers it.
+    """
+    middles = _places()
     parts = []
     for n in range(at + 1):
-        colour, opacity = (ORANGE, 1) if n == at else (BLUE, 0.45)
-        for m in range(n + 1):
-            weight, key = rows[n][m], f"{n} to {m}"
-            if weight < LEAST:
-                continue
-            if n == m:
-                parts.append(dot(key, places[n], FLOOR + 2, 1 + 5 * weight, colour, opacity))
-            else:
-                parts.append(arc(key, places[n], places[m], FLOOR, weight, colour, opacity))
-    parts += _curtain(places[at] + LETTER * SIZE * max(len(WRITTEN[at]), 2) / 2 + 6)
+        colour, opacity = (ORANGE, 1) if n == at and not lifted else (BLUE, 0.45)
+        parts += [
+            arc(f"{n} to {m}", middles[n], middles[m], FLOOR, rows[n][m], colour, opacity)
+            for m in range(n)
+            if rows[n][m] >= LEAST
+        ]
     for n in range(last + 1):
-        look = {"colour": ORANGE, "weight": 600} if n == at else {"colour": INK}
-        dim = 0.7 if n > at else 1
-        parts.append(word(f"word {n}", places[n], LINE, WRITTEN[n], opacity=dim, **look))
-    return parts
+        focus = n == at or (lifted and n == last)
+        look = {"colour": ORANGE, "weight": 600} if focus else {"colour": INK}
+        parts.append(word(f"word {n}", middles[n], LINE, WRITTEN[n], size=LETTERS, **look))
+    edge = middles[at] + LETTER * LETTERS * max(len(WRITTEN[at]), 2) / 2 + GAP / 2 + 1
+    return [*parts, *_curtain(edge, cloth, UP if lifted else HIGH - TOP - 4)]
 
 
-def _curtain(left: float) -> list[Part]:
+def _places() -> list[float]:
+    return places(WRITTEN, LETTERS, GAP, left=8)
+
+
+def _curtain(left: float, cloth: float, high: float) -> list[Part]:
     """A curtain from here to the end, whose folds are the closer the less there is to hide."""
     wide = RIGHT - left
-    folds = [left + wide * n / (FOLDS - 1) for n in range(FOLDS)]
+    folds = [left + wide * (n + 0.5) / FOLDS for n in range(FOLDS)]
     return [
-        box("curtain", (left, TOP), (wide, HIGH - TOP - 8), PURPLE, filled=0.2),
+        box("curtain", (left, TOP), (wide, high), PURPLE, cloth),
         *(
-            line(f"fold {n}", [(x, TOP), (x, HIGH - 8)], PURPLE, 3, 0.5)
+            line(f"fold {n}", [(x, TOP), (x, TOP + high)], GREY, 3, 0.6)
             for n, x in enumerate(folds)
         ),
-        line("rail", [(4, TOP), (RIGHT, TOP)], GREY, 4),
+        line("rail", [(4, TOP), (RIGHT, TOP)], GREY, 5),
     ]
 
 
-def _copied() -> Part:
-    """Where a word would look that copies the next one: from its place over the curtain's edge."""
-    places = centred(WRITTEN, gap=GAP)
-    start, end = places[ASKS], places[VERB]
-    steps = [n / 8 for n in range(9)]
-    points = [(start + (end - start) * t, FLOOR - 152 * t * (1 - t)) for t in steps]
-    return line("copied", points, ORANGE, 3, dashes="1 8")
+def _copied() -> list[Part]:
+    """Where a word would look that copies the next one."""
+    start, end = (_places()[n] for n in (ASKS, VERB))
+    return [
+        arc("copied", start, end, FLOOR, 0.5, ORANGE, wide=300, dashes="2 8"),
+        word("copy", (start + end) / 2, FLOOR - 82, "copy?", ORANGE, weight=600),
+    ]

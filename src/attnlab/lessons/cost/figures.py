@@ -33,6 +33,10 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         place.axhline(seconds, color=colour, linestyle=line, label=name)
     place.set(xscale="log", yscale="log", xlabel="width of a tile", ylabel="seconds")
     place.set_xticks([*tiles], [f"{width:,}" for width in tiles])
+    low, high = place.get_ylim()
+    ticks = [by * 10.0**power for power in range(-6, 3) for by in (1, 2, 5)]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    place.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     place.minorticks_off()
     name_lines(place)
     by_width = ", ".join(f"{width}: {seconds:.2g}" for width, seconds in tiles.items())

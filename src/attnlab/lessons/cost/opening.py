@@ -1,32 +1,32 @@
 """Lesson 11 opens with tiles: scores live in a small fast memory, 16 at a time, and are forgotten.
 
-What is kept of a query is drawn as a bar: the sum of its powers, by blocks of keys. Where a block
-brings a larger score, what was kept shrinks by one factor, so that no score is needed again.
+Of a row, its largest score and a sum are kept. The first row is followed alone: block B brings a
+larger score, so the old sum shrinks by one factor, and no score of A is needed again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, box, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 BLOCK, BLOCKS = 4, 3  # queries or keys in a block; blocks
 TOKENS = BLOCK * BLOCKS
-NAMES, COLOURS = "ABC", (PURPLE, GREEN, BLUE)  # of blocks of keys and their values
+NAMES, COLOURS = "ABC", (PURPLE, GREEN, BLUE)  # of blocks of keys
 
-HIGH = 264
-SLOW, FAST = ((3, 30), (196, 231)), ((213, 30), (264, 231))  # corners and sizes of the memories
-WIDE, TALL, GAP, FIRST = 54, 56, 8, 62  # of a block in slow memory
-Q, KV, OUT = 12, 74, 136  # lefts of its columns
-LEFT, TOP, CELL = 249, 104, 28  # of the tile
-STRIP = 24  # how thick a block is beside the tile
-SO_FAR, UNIT = LEFT + BLOCK * CELL + 8, 14  # left of what is kept, and px for a sum of 1
-SMALLER = 13  # a cell among all
-ROWS = ("first", "second", "third", "fourth")
+HIGH, HEAD = 252, 20  # of the sheet; of the line over both sides
+SMALLER, MAP = 13, (27, 66)  # a score among all, and where they begin
+OUT, STRIP = (191, 34), 20  # left and width of the answers; how thick blocks of queries or keys are
+FAST = (236, 30), (242, 218)  # corner and size of the fast memory
+CELL, LEFT, TOP = 30, 242, 82  # a score in it; where they begin
+LARGEST, SUMS, UNIT = 387, 411, 16  # middle and left of what is kept, and px for a sum of 1
+ROOM = f"room for {BLOCK**2} scores"
+PALE = 0.3  # rows that are not followed
 
 
 class Kept(NamedTuple):
@@ -57,151 +57,207 @@ class Kept(NamedTuple):
 
 
 def scores() -> np.ndarray:
-    """(12, 12), of queries and keys that are drawn."""
-    q, k = np.random.default_rng(4).normal(size=(2, TOKENS, 4))
-    scores: np.ndarray = 1.6 * q @ k.T / 2
+    """(12, 12) whole numbers, of queries and keys that are drawn."""
+    q, k = np.random.default_rng(863).normal(size=(2, TOKENS, 4))
+    scores: np.ndarray = np.rint(q @ k.T) + 0.0  # no −0
     return scores
 
 
 def opening() -> Film:
     """The film."""
     every = scores().reshape(BLOCKS, BLOCK, BLOCKS, BLOCK).swapaxes(1, 2)
-    done: list[np.ndarray] = []
+    kept = [_met(rows) for rows in every]
+    a, b, c = kept[0]
+    old, new, factor = a.m[0], b.m[0], b.factors[0]
+    power = f"e^({_whole(old)}\u00a0−\u00a0{_whole(new)})"
+
     told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. The fast memory has room "
-    told += f"for {BLOCK**2}."
-    frames = [Frame([*_slow(done), *_room(), *_arriving(0, 0), _count(0)], told)]
-    for i in range(BLOCKS):
-        kept = Kept(np.full(BLOCK, -np.inf), np.empty((BLOCK, 0)), np.empty(BLOCK))
-        for j in range(BLOCKS):
-            kept = kept.having_met(every[i, j])
-            parts = [*_slow(done), *_tile(i, j, every[i, j], kept.m), _count(BLOCK**2)]
-            if j + 1 < BLOCKS:
-                parts += _arriving(i, j + 1)
-            if i == 0 and j:  # the first time slowly
-                shrunk = [*_kept(i, kept.sums[:, :-1]), *_factors(kept)]
-                frames.append(Frame([*parts, *shrunk], _shrinks(j, kept)))
-            frames.append(Frame([*parts, *_kept(i, kept.sums)], _told(i, j)))
-        done.append(kept.shares)
-        if i == 0:
-            parts = [*_slow(done), *_room(), *_arriving(1, 0), _count(0)]
-            told = (
-                "Divided by their sums, these answers are whole. They go back, and no score does."
-            )
-            frames.append(Frame(parts, told))
-    told = f"All {TOKENS} answers are exact, and never more than {BLOCK**2} scores were there."
-    frames.append(Frame([*_slow(done), *_never(), _count(BLOCK**2, " at most")], told))
-    return Film("Attention in tiles", frames, HIGH, telling=2)
+    frames = [Frame([*_all(0), *_fast(ROOM), *_room()], f"{told}for {BLOCK**2}.")]
 
+    def followed(tile: int, m: float, bars: list[float], told: str, *more: Part) -> None:
+        """The first row alone: its largest score, and its sum, block by block."""
+        now = [*_all(tile), *_held(tile), *_fast(), *_tile(tile, every[0, tile], kept[0], 0)]
+        sums = [
+            *_peak(every[0, tile, 0]),
+            *_largest([m]),
+            *_bars(0, np.array([bars]), (SUMS, TOP), (UNIT, CELL)),
+        ]
+        number = f"{sum(bars):.2f}".rstrip("0").rstrip(".")
+        says = word("sum", SUMS, TOP + CELL + 18, number, INK, "start")
+        frames.append(Frame([*now, *sums, says, *more], told))
 
-def _told(i: int, j: int) -> str:
-    if i:
-        return f"The next {BLOCK} queries and block {NAMES[j]}: the same again."
-    if j:
-        return f"The sums of {NAMES[j]} join, and its scores are not needed again."
-    made = f"{BLOCK} queries and block {NAMES[j]} come: {BLOCK**2} scores"
-    return f"{made}. Kept are the sums of their powers."
-
-
-def _shrinks(j: int, kept: Kept) -> str:
-    row = int(kept.factors.argmin())
-    return (
-        f"Where block {NAMES[j]} has a larger score, the old sum shrinks: by "
-        f"{kept.factors[row]:.2f} in the {ROWS[row]} row."
+    told = (
+        f"{BLOCK} queries and block A of the keys come: {BLOCK**2} scores are made in fast memory."
     )
+    parts = [*_all(0), *_held(0), *_fast(), *_tile(0, every[0, 0], kept[0])]
+    frames.append(Frame(parts, told))
+    total = a.sums[0, 0]
+    told = f"Of the first row two numbers are kept: its largest score, {_whole(old)}, and the sum "
+    followed(0, old, [total], f"{told}of e^(score\u00a0−\u00a0{_whole(old)}).")
+    told = f"Block B takes the place of A. The first row has a larger score now: {_whole(new)}."
+    followed(1, new, [total, 0], told)
+    told = f"The old sum shrinks to fit it: times {power}, which is {factor:.2f}."
+    shrinks = word(
+        "factor", SUMS, TOP + 2 * CELL + 16, f"×{factor:.2f}", ORANGE, "start", SIZE, 700
+    )
+    followed(1, new, [b.sums[0, 0], 0], told, shrinks)
+    told = "B's own sum joins it. No score of A was needed again."
+    followed(1, new, [*b.sums[0]], told)
+
+    def at_once(i: int, j: int, told: str) -> None:
+        """All four rows of a tile."""
+        parts = [*_all(i * BLOCKS + j), *_held(i * BLOCKS + j), *_fast()]
+        parts += [part for n in range(i) for part in _answers(n, kept[n][-1])]
+        parts += [*_tile(j, every[i, j], kept[i]), *_sums(i, kept[i][j])]
+        frames.append(Frame(parts, told))
+
+    at_once(0, 2, "Then block C. All four rows do the same, each with its own largest score.")
+    parts = [*_all(BLOCKS), *_fast(ROOM), *_room()]
+    shares = _bars(0, c.shares, (SUMS, TOP), (60, CELL))
+    told = "Divided by its sum, each row is an answer: shares of A, B and C."
+    frames.append(Frame([*parts, *shares], told))
+    told = f"These {BLOCK} answers go out. No score does."
+    frames.append(Frame([*parts, *_answers(0, c)], told))
+    at_once(1, 1, "The next four queries: a tile comes, is used, and is gone.")
+    at_once(2, 1, "At no time are there more scores than those of one tile.")
+    parts = [*_all(BLOCKS**2), *_fast(f"never more than {BLOCK**2}"), *_room()]
+    parts += [part for n in range(BLOCKS) for part in _answers(n, kept[n][-1])]
+    told = (
+        f"All {TOKENS} answers are exact, and no more than {BLOCK**2} scores were held at a time."
+    )
+    frames.append(Frame(parts, told))
+    return Film("Exact attention, a tile of scores at a time", frames, HIGH)
 
 
-def _slow(done: list[np.ndarray]) -> list[Part]:
-    """The slow memory with all blocks, and the answers that are done; the fast one's edge."""
+def _met(tiles: np.ndarray) -> list[Kept]:
+    """What is kept of four queries after each block, (blocks, 4, 4) scores."""
+    kept, after = Kept(np.full(BLOCK, -np.inf), np.empty((BLOCK, 0)), np.empty(BLOCK)), []
+    for each in tiles:
+        kept = kept.having_met(each)
+        after.append(kept)
+    return after
+
+
+def _whole(score: float) -> str:
+    return f"{score:.0f}".replace("-", "−")
+
+
+def _corner(tile: int) -> tuple[float, float]:
+    """Of a tile among all, counted row by row."""
+    i, j = divmod(tile, BLOCKS)
+    return MAP[0] + j * BLOCK * SMALLER, MAP[1] + i * BLOCK * SMALLER
+
+
+def _all(done: int) -> list[Part]:
+    """All scores, of which so many tiles are gone; queries and keys beside them, and answers."""
+    (left, top), side = MAP, TOKENS * SMALLER
     parts = [
-        box("slow", *SLOW, filled=0.05, edge=1.5),
-        word("slow name", SLOW[0][0] + SLOW[1][0] / 2, 20, "large, slow memory", size=SMALL),
-        box("fast", *FAST, filled=0.05, edge=1.5),
-        word("fast name", FAST[0][0] + FAST[1][0] / 2, 20, "small, fast memory", size=SMALL),
+        word("all", left + side / 2, HEAD, f"{TOKENS**2} scores", size=SMALL),
+        word("queries", left - STRIP / 2 - 2, top - 6, "q", size=SMALL),
+        word("answers", OUT[0] + OUT[1] / 2, top - 6, "out", size=SMALL),
     ]
-    for name, left in (("q", Q), ("k, v", KV), ("out", OUT)):
-        parts.append(word(f"column {name}", left + WIDE / 2, FIRST - 10, name, size=SMALL))
-    for b in range(BLOCKS):
-        parts += [
-            box(f"q {b}", (Q, _top(b)), (WIDE, TALL), ORANGE, 0.25, 1.5),
-            box(f"kv {b}", (KV, _top(b)), (WIDE, TALL), COLOURS[b], 0.25, 1.5),
-            word(f"kv {b} name", KV + WIDE / 2, _top(b) + TALL / 2 + 7, NAMES[b], weight=600),
-            box(f"out {b}", (OUT, _top(b)), (WIDE, TALL), INK, 0, 1, 0.5),
-        ]
-    for i, shares in enumerate(done):
-        parts += _bars(i, shares, (OUT, _top(i)), (WIDE, TALL / BLOCK))
-    return parts
-
-
-def _arriving(i: int, j: int) -> list[Part]:
-    """What travels next, where it lies in slow memory."""
-    parts = [
-        box(f"comes {i} kv {j}", (KV, _top(j)), (WIDE, TALL), COLOURS[j], 0.5, 1.5),
-        word(f"comes {i} kv {j} name", KV + WIDE / 2, _top(j) + TALL / 2 + 7, ""),
-    ]
-    if j == 0:
-        parts.append(box(f"comes q {i}", (Q, _top(i)), (WIDE, TALL), ORANGE, 0.5, 1.5))
-    return parts
-
-
-def _tile(i: int, j: int, scores: np.ndarray, m: np.ndarray) -> list[Part]:
-    """The tile in fast memory with its queries and keys; a cell is as full as its power."""
-    side = BLOCK * CELL
-    parts = [
-        box(f"comes q {i}", (LEFT - STRIP - 4, TOP), (STRIP, side), ORANGE, 0.5, 1.5),
-        box(f"comes {i} kv {j}", (LEFT, TOP - STRIP - 4), (side, STRIP), COLOURS[j], 0.5, 1.5),
-        word(f"comes {i} kv {j} name", LEFT + side / 2, TOP - 9, NAMES[j]),
-    ]
-    for r, row in enumerate(np.exp(scores - m[:, None])):
-        for c, power in enumerate(row):
-            corner = LEFT + c * CELL, TOP + r * CELL
-            parts.append(box(f"cell {i}{j} {r}{c}", corner, (CELL, CELL), COLOURS[j], power, 1))
-    return parts
-
-
-def _room(corner: tuple[float, float] = (LEFT, TOP), cell: float = CELL) -> list[Part]:
-    """Where a tile is, or was."""
-    side, (left, top) = range(BLOCK), corner
-    corners = [(r, c, (left + c * cell, top + r * cell)) for r in side for c in side]
-    return [box(f"room {r}{c}", at, (cell, cell), INK, 0.15, 1) for r, c, at in corners]
-
-
-def _never() -> list[Part]:
-    """All scores at once, which were never there, and the room for a tile among them."""
-    corner, cell = (FAST[0][0] + (FAST[1][0] - TOKENS * SMALLER) / 2, 54), SMALLER
-    (left, top), side = corner, TOKENS * SMALLER
-    lines = []
     for n in range(TOKENS + 1):
-        along = n * cell
-        lines += [
-            line(f"across {n}", [(left, top + along), (left + side, top + along)], GREY, 1, 0.7),
-            line(f"down {n}", [(left + along, top), (left + along, top + side)], GREY, 1, 0.7),
+        along = n * SMALLER
+        parts += [
+            line(f"across {n}", [(left, top + along), (left + side, top + along)], GREY, 1, 0.5),
+            line(f"down {n}", [(left + along, top), (left + along, top + side)], GREY, 1, 0.5),
         ]
-    return [*lines, *_room(corner, cell)]
+    wide = BLOCK * SMALLER
+    for n in range(BLOCKS):
+        x, y = _corner(n)[0], _corner(n * BLOCKS)[1]
+        parts += [
+            box(f"q {n}", (left - STRIP - 3, y + 1), (STRIP, wide - 2), ORANGE, 0.25, 1.5),
+            box(f"k {n}", (x + 1, top - STRIP - 3), (wide - 2, STRIP), COLOURS[n], 0.3, 1.5),
+            word(f"k {n} name", x + wide / 2, top - 7, NAMES[n], size=SMALL),
+            box(f"out {n}", (OUT[0], y + 1), (OUT[1], wide - 2), INK, 0, 1, 0.5),
+        ]
+    for tile in range(done):
+        (x, y), colour = _corner(tile), COLOURS[tile % BLOCKS]
+        parts += [
+            box(f"done {tile}", (x + 1, y + 1), (wide - 2, wide - 2), colour, 0.14),
+            word(f"gone {tile}", x + wide / 2, y + wide / 2 + 6, "gone", size=SMALL),
+        ]
+    return parts
 
 
-def _kept(i: int, sums: np.ndarray) -> list[Part]:
+def _held(tile: int) -> list[Part]:
+    """Which of all is in fast memory."""
+    side = BLOCK * SMALLER
+    return [box("held", _corner(tile), (side, side), COLOURS[tile % BLOCKS], 0.7, 2)]
+
+
+def _fast(held: str = f"{BLOCK**2} scores held") -> list[Part]:
+    (left, top), (wide, tall) = FAST
     return [
-        *_bars(i, sums, (SO_FAR, TOP), (UNIT, CELL)),
-        word("sums", SO_FAR, TOP - 10, "sums", anchor="start", size=SMALL),
+        box("fast", *FAST, filled=0.05, edge=1.5),
+        word("fast name", left + wide / 2, HEAD, "fast memory", size=SMALL),
+        word("held says", left + wide / 2, top + tall - 14, held, size=SMALL, weight=600),
     ]
 
 
-def _factors(kept: Kept) -> list[Part]:
-    """Behind the bars that they made shorter."""
-    ends = SO_FAR + UNIT * kept.sums[:, :-1].sum(axis=1) + 5
-    return [
-        word(
-            f"factor {r}",
-            end,
-            TOP + (r + 0.5) * CELL + 7,
-            "×1" if factor == 1 else f"×{factor:.2f}",
-            INK if factor == 1 else ORANGE,
-            "start",
-            SMALL,
-            600,
-        )
-        for r, (end, factor) in enumerate(zip(ends, kept.factors, strict=True))
+def _room() -> list[Part]:
+    """For a tile."""
+    side = range(BLOCK)
+    return [_cell(r, c, INK, 0.08, 0.5) for r in side for c in side]
+
+
+def _cell(r: int, c: int, colour: str | Colour, filled: float, opacity: float = 1) -> Part:
+    corner = LEFT + c * CELL, TOP + r * CELL
+    return box(f"cell {r}{c}", corner, (CELL, CELL), colour, filled, 1, opacity)
+
+
+def _tile(j: int, scores: np.ndarray, kept: list[Kept], row: int | None = None) -> list[Part]:
+    """The tile in fast memory, all rows or one followed; a cell is as full as its power."""
+    wide = BLOCK * CELL
+    parts = [
+        box("keys", (LEFT, TOP - STRIP - 5), (wide, STRIP), COLOURS[j], 0.3, 1.5),
+        word("keys name", LEFT + wide / 2, TOP - 9, NAMES[j], size=SMALL),
     ]
+    for r, each in enumerate(scores):
+        opacity = 1 if row in (None, r) else PALE
+        for c, score in enumerate(each):
+            power, x = float(np.exp(score - kept[j].m[r])), LEFT + (c + 0.5) * CELL
+            parts += [
+                _cell(r, c, COLOURS[j], 0.5 * power, opacity),
+                word(
+                    f"score {r}{c}",
+                    x,
+                    TOP + r * CELL + 22,
+                    _whole(score),
+                    size=SMALL,
+                    opacity=opacity,
+                ),
+            ]
+    return parts
+
+
+def _peak(row: np.ndarray) -> list[Part]:
+    """An edge around the first row's largest score."""
+    corner = LEFT + int(row.argmax()) * CELL, TOP
+    return [box("peak", corner, (CELL, CELL), ORANGE, 0, 3)]
+
+
+def _largest(m: Sequence[float]) -> list[Part]:
+    """Of each row, under a name, as that of the sums beside them."""
+    return [
+        word("largest", LARGEST + 17, TOP - 9, "max", ORANGE, "end", SMALL),
+        word("sums", SUMS, TOP - 9, "sum", anchor="start", size=SMALL),
+        *(
+            word(f"largest {r}", LARGEST, TOP + r * CELL + 22, _whole(each), ORANGE, weight=700)
+            for r, each in enumerate(m)
+        ),
+    ]
+
+
+def _sums(i: int, kept: Kept) -> list[Part]:
+    """What is kept of four rows."""
+    bars = _bars(i, kept.sums, (SUMS, TOP), (UNIT, CELL))
+    return [*bars, *_largest(kept.m.tolist())]
+
+
+def _answers(i: int, kept: Kept) -> list[Part]:
+    top = _corner(i * BLOCKS)[1]
+    return _bars(i, kept.shares, (OUT[0], top), (OUT[1], SMALLER))
 
 
 def _bars(
@@ -209,20 +265,11 @@ def _bars(
 ) -> list[Part]:
     """A bar for each query of block i; size is how long 1 is, and how tall a bar."""
     (left, top), (unit, tall) = corner, size
-    parts = []
+    parts, gap = [], tall / 6
     for r, row in enumerate(numbers):
         right = left
         for j, number in enumerate(row):
-            place, wide = (right, top + r * tall + 1), unit * number
-            parts.append(box(f"share {i} {r} {j}", place, (wide, tall - 2), COLOURS[j]))
+            place, wide = (right, top + r * tall + gap), unit * number
+            parts.append(box(f"share {i} {r} {j}", place, (wide, tall - 2 * gap), COLOURS[j]))
             right += wide
     return parts
-
-
-def _count(many: int, more: str = "") -> Part:
-    middle, low = FAST[0][0] + FAST[1][0] / 2, FAST[0][1] + FAST[1][1]
-    return word("count", middle, low - 12, f"{many} of {TOKENS**2} scores{more}", size=SMALL)
-
-
-def _top(b: int) -> float:
-    return FIRST + b * (TALL + GAP)

@@ -25,7 +25,7 @@ Generator = np.random.Generator
 Tensor = torch.Tensor
 INFINITY = float("inf")
 Tiles = list[range]
-TILES = 16  # of queries and of keys, where memory is counted: time goes by their square
+TILES = 12  # of queries and of keys, where memory is counted: time goes by their square
 
 
 def _behind(rows: range, columns: range) -> Tensor:

@@ -1,7 +1,8 @@
-"""Lesson 13 opens with one call in four kernels: as many operations in each, and not as many bytes.
+"""Lesson 13 opens with what it costs to hold all scores: the same operations, by two ways.
 
-A bar is a kernel's time, and stays. Under them is how many scores there are at once. Times and
-bytes are the newest that are recorded beside the lesson, those of its longest text.
+A bar is the time of a way, and stays. Below is where the scores are: in memory, to which all of
+them go and from which they come back, or on the chip, a tile at a time. Times and bytes are the
+newest that are recorded beside the lesson, those of its longest text; both ways compute in float16.
 """
 
 from __future__ import annotations
@@ -9,131 +10,188 @@ from __future__ import annotations
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, box, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, box, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
-KERNELS = {"math": "math", "efficient": "efficient", "flash": "flash", "cudnn": "cuDNN"}
-CALL = "F.scaled_dot_product_attention(q, k, v)"
+WAYS = {"naive": "attend", "sdpa": "the call"}  # as recorded, and as they are shown
 WIDTH = 128  # of a head
+SCORE = 2  # bytes of a score in float16
+TRIPS = (  # of all scores, there and back, as `bench.ways.naive` is written
+    "attend writes all scores to memory, and reads them to scale them.",
+    "It writes them scaled, and reads them for the softmax.",
+    "It writes the weights, and reads them for the mix.",
+)
 
-HIGH, HELD = 268, (236, 262)  # of the sheet; of the two lines under the pictures
-START, LONGEST = 100, 292  # of bars: their left, and the longest
-LANES, THICK = (74, 124, 161, 198), 22  # middles of bars
-LENS, RADIUS = (290, 161), 57  # what most kernels have in fast memory, and its radius
-ALL, SIDE = (364, 110), 102  # what math has: its corner and side
-CELLS = 8  # tiles along a side, in both
+HIGH, LOW = 268, 260  # of the sheet; of the lines under the pictures
+START, LONGEST = 100, 298  # of bars: their left, and the longest
+LANES, THICK = (48, 90), 26  # middles of bars
+MOVED = 252  # where it says how much has moved
+ALL, SIDE = (24, 142), 94  # the scores in memory: their corner and side
+CHIPS, RADIUS = ((206, 189), (390, 189)), 47  # of both ways: their middles, and their radius
+CELLS = 8  # tiles along a side
+TRAIN = 4  # tiles that are seen on their way
 Rows = dict[str, dict[str, Any]]
 
 
 def opening() -> Film:
     """The film."""
-    newest = recorded()[0]
-    [run] = [each for each in newest["runs"] if each["d"] == WIDTH and not each["causal"]]
-    n = max(row["n"] for row in run["rows"])
-    rows = {row["name"]: row for row in run["rows"] if row["n"] == n}
-    count = operations(n, run)
-    alone = count / run["peak"]["flops"]
-    ends = sorted((rows[kernel]["seconds"], kernel) for kernel in KERNELS)
-    before, last = ends[-2][0], ends[-1][0]
-    on = [before + (last - before) * share for share in (0.25, 0.5, 0.75)]
-    times = sorted([0.0, *on, *(seconds for seconds, _ in ends)])
-    tiled = times.index(before)  # until then a tile moves
+    newest, rows = recorded()[0], longest()
+    slow, fast = (rows[way]["seconds"] for way in WAYS)
     frames = [
-        Frame(_parts(min(at, tiled), t, count, rows), _told(t, ends, alone, rows))
-        for at, t in enumerate(times)
+        Frame(
+            _parts(0, 0, rows),
+            f"Both do the same operations. At the speed of large matrix products they take "
+            f"{_ms(alone())}.",
+        ),
+        Frame(
+            _parts(fast, 0, rows),
+            f"PyTorch's call is done after {_ms(fast)}. Its scores stay on the chip, a tile at a "
+            "time.",
+        ),
     ]
+    for trip in range(1, 2 * len(TRIPS) + 1):
+        now = alone() + (slow - alone()) * trip / (2 * len(TRIPS))
+        frames.append(Frame(_parts(now, trip, rows), TRIPS[(trip - 1) // 2]))
+    frames.append(
+        Frame(
+            _parts(slow, 2 * len(TRIPS), rows, f": {1000 * moving():.1f} ms"),
+            f"attend takes {_ms(slow)}. Most of it goes into moving {_gone(2 * len(TRIPS))} of "
+            "scores.",
+        )
+    )
     device = " ".join(newest["device"].split()[:2])
-    return Film(f"One call, four kernels: {n:,} tokens on an {device}", frames, HIGH)
+    return Film(
+        f"One attention, two ways: {rows['naive']['n']:,} tokens on an {device}", frames, HIGH
+    )
 
 
-def operations(n: int, run: dict[str, Any]) -> int:
-    """Of both products, for all heads."""
-    return 4 * n * n * int(run["d"]) * int(run["heads"])
+def longest() -> Rows:
+    """What was measured with the longest text, by the name of a way."""
+    rows = _run()["rows"]
+    n = max(row["n"] for row in rows)
+    return {row["name"]: row for row in rows if row["n"] == n}
 
 
-def _told(now: float, ends: list[tuple[float, str]], alone: float, rows: Rows) -> str:
-    if not now:
-        return "PyTorch has four kernels for one call, and all do the same operations. They start."
-    done = [kernel for seconds, kernel in ends if seconds <= now]
-    (fast, first), (slow, slowest) = ends[0], ends[-1]
-    if len(done) == len(ends):
-        times, more = slow / fast, rows[slowest]["bytes"] / rows[first]["bytes"]
-        far = f"{times:.0f} times the time and {more:.0f} times the bytes of {_called(first)}"
-        return f"{_called(slowest)} is done: {far}."
-    kernel = done[-1]
-    if rows[kernel]["seconds"] == now:
-        end = f"{_called(kernel)} is done after {_ms(now)}."
-        if kernel == first:
-            return f"{end} It works tile by tile in fast memory, and never has all scores."
-        few = "These three hold little more than the answers."
-        return f"{end} {few}" if kernel == ends[-2][1] else end
-    if now < (ends[-2][0] + slow) / 2:
-        return f"{_called(slowest)} makes all scores, keeps them in memory, and reads them again."
-    return f"The operations alone take {_ms(alone)}, at the speed of large matrix products."
+def alone() -> float:
+    """Seconds that the operations of both products take at the measured speed of such products."""
+    run, n = _run(), longest()["naive"]["n"]
+    return float(4 * n * n * run["d"] * run["heads"] / run["peak"]["flops"])
 
 
-def _parts(tile: int, now: float, count: int, rows: Rows) -> list[Part]:
-    most = max(rows[kernel]["seconds"] for kernel in KERNELS)
-    many = f"{count / 1e9:,.0f} billion operations in each"
+def scores_in_bytes() -> int:
+    """Of all heads' scores, once."""
+    return int(longest()["naive"]["n"] ** 2 * _run()["heads"] * SCORE)
+
+
+def moving() -> float:
+    """Seconds that all trips of the scores take at the measured speed of the memory."""
+    return float(2 * len(TRIPS) * scores_in_bytes() / _run()["peak"]["bandwidth"])
+
+
+def _run() -> dict[str, Any]:
+    runs: list[dict[str, Any]] = recorded()[0]["runs"]
+    [run] = [each for each in runs if each["d"] == WIDTH and not each["causal"]]
+    return run
+
+
+def _parts(now: float, trip: int, rows: Rows, took: str = "") -> list[Part]:
+    slow = rows["naive"]["seconds"]
+    floor = START + LONGEST * alone() / slow
     parts = [
-        word("call", 6, 20, CALL, anchor="start", size=SMALL, face=CODE),
-        word("operations", 6, 47, many, anchor="start", size=SMALL),
-        *_fast(tile, rows),
-        *_all(rows),
+        word(
+            "alone", floor + 8, 24, f"{_ms(alone())} for the operations alone", INK, "start", SMALL
+        ),
     ]
-    for (kernel, name), y in zip(KERNELS.items(), LANES, strict=True):
-        seconds = min(now, rows[kernel]["seconds"])
-        long = max(LONGEST * seconds / most, 2)
-        colour = INK if rows[kernel]["seconds"] <= now else ORANGE
+    for (way, name), y in zip(WAYS.items(), LANES, strict=True):
+        seconds = min(now, rows[way]["seconds"])
+        long = max(LONGEST * seconds / slow, 2)
         parts += [
-            box(f"bar {name}", (START, y - THICK / 2), (long, THICK), ORANGE),
-            word(f"name {name}", 6, y + 6, name, anchor="start", size=SMALL, weight=600),
+            box(f"bar {way}", (START, y - THICK / 2), (long, THICK), ORANGE),
+            word(f"name {way}", 6, y + 7, name, anchor="start", weight=600),
             word(
-                f"time {name}", START + long + 8, y + 6, _ms(seconds), colour, "start", SMALL, 600
+                f"time {way}",
+                max(START + long, floor) + 8,
+                y + 7,
+                _ms(seconds),
+                ORANGE if seconds < rows[way]["seconds"] else INK,
+                "start",
+                weight=600,
             ),
         ]
-    return parts
+    parts.append(line("floor", [(floor, 8), (floor, LANES[-1] + THICK)], INK, 2.5, dashes="5 4"))
+    return [*parts, *_moved(trip, took), *_memory(trip), *_chip(now, rows), *_held(now, trip, rows)]
 
 
-def _fast(tile: int, rows: Rows) -> list[Part]:
-    """A lens on the three that work in tiles: there is one tile of all scores at a time."""
-    (x, y), cell = LENS, 1.4 * RADIUS / CELLS
-    left, top = x - CELLS * cell / 2, y - CELLS * cell / 2
-    row, column = divmod(tile * 11 % CELLS**2, CELLS)
-    low, high = LANES[1] - THICK / 2, LANES[-1] + THICK / 2
-    bracket = [(212, low), (219, low), (219, high), (212, high)]
-    held = max(rows[kernel]["bytes"] for kernel in KERNELS if kernel != "math")
+def _moved(trip: int, took: str) -> list[Part]:
+    """What the trips so far have moved, under the time that they take at the memory's speed."""
+    if not trip:
+        return []
+    slow, y = longest()["naive"]["seconds"], LANES[0] + THICK / 2 + 4
+    left = START + LONGEST * alone() / slow + 3
+    right = left - 3 + LONGEST * moving() / slow * trip / (2 * len(TRIPS))
+    bracket = [(left, y), (left, y + 7), (right, y + 7), (right, y)]
+    text = f"{_gone(trip)} moved{took}"
     return [
-        line("few from", bracket, GREY, 1.5),
-        line("few to", [(219, y), (x - RADIUS, y)], GREY, 1.5),
-        dot("lens", x, y, RADIUS, GREY, 0.22),
+        line("moving", bracket, BLUE, 3),
+        word("moved", MOVED, LANES[1] + 9, text, BLUE, "start", SMALL),
+    ]
+
+
+def _gone(trip: int) -> str:
+    return f"{trip * scores_in_bytes() / 1e9:.0f} GB"
+
+
+def _memory(trip: int) -> list[Part]:
+    """All scores in memory, on their way to the chip or back."""
+    (left, top), (x, y) = ALL, CHIPS[0]
+    out, cell = trip % 2, SIDE / CELLS
+    here, there = x - TRAIN * cell / 2, left + SIDE - TRAIN * cell
+    parts = [
+        word("memory", left + SIDE / 2, top - 8, "memory", size=SMALL),
+        word("chip", x, top - 8, "chip", size=SMALL),
+        box("board", ALL, (SIDE, SIDE), GREY, 0.15),
+        box("all", ALL, (SIDE, SIDE), BLUE, 1 if trip else 0),
+        *_grid("many", ALL, cell),
+        line("way", [(left + SIDE, y), (x - RADIUS, y)], GREY, 3),
+        dot("chip of attend", x, y, RADIUS, GREY, 0.25),
+    ]
+    return [
+        *parts,
+        *(
+            box(
+                f"train {n}",
+                ((there if out else here) + n * cell, y - cell / 2),
+                (cell, cell),
+                BLUE,
+                edge=1,
+            )
+            for n in range(TRAIN)
+        ),
+    ]
+
+
+def _chip(now: float, rows: Rows) -> list[Part]:
+    """A tile of scores on the chip, which is another one each time until the call is done."""
+    (x, y), cell = CHIPS[1], 1.4 * RADIUS / CELLS
+    left, top = x - CELLS * cell / 2, y - CELLS * cell / 2
+    row, column = (CELLS - 1, CELLS - 1) if now >= rows["sdpa"]["seconds"] else (0, 0)
+    return [
+        word("other chip", x, ALL[1] - 8, "chip", size=SMALL),
+        dot("chip of the call", x, y, RADIUS, GREY, 0.25),
         *_grid("few", (left, top), cell),
         box("tile", (left + column * cell, top + row * cell), (cell, cell), BLUE),
-        *_held("few", x, "few scores", held),
     ]
 
 
-def _all(rows: Rows) -> list[Part]:
-    """All scores, which are there at once."""
-    (left, top), high = ALL, LANES[0] + THICK / 2 + 5
-    x = left + SIDE / 2
-    bracket = [(START, high), (START, high + 6), (left + SIDE, high + 6), (left + SIDE, high)]
+def _held(now: float, trip: int, rows: Rows) -> list[Part]:
+    """How much memory a way that has its scores, or its answer, holds at most beside its inputs."""
+    shown = {"naive": trip > 0, "sdpa": now >= rows["sdpa"]["seconds"]}
+    places = ((ALL[0] + CHIPS[0][0] + RADIUS) / 2, CHIPS[1][0] - 10)
+    sizes = {way: f": {rows[way]['bytes'] / 1e9:.2g} GB" for way in WAYS if shown[way]}
     return [
-        line("many from", bracket, GREY, 1.5),
-        line("many to", [(x, high + 6), (x, top)], GREY, 1.5),
-        box("all", ALL, (SIDE, SIDE), BLUE),
-        *_grid("many", ALL, SIDE / CELLS),
-        *_held("many", x, "all scores", rows["math"]["bytes"]),
-    ]
-
-
-def _held(key: str, x: float, what: str, held: float) -> list[Part]:
-    """What of the scores is there at once, and how much a call holds at most."""
-    size = f"{held / 1e9:.{1 if held < 1e9 else 2}g} GB"
-    return [
-        word(f"{key} is", x, HELD[0], what, BLUE, size=SMALL, weight=600),
-        word(f"{key} holds", x, HELD[1], size, size=SMALL),
+        word(f"held {way}", x, LOW, f"{name}{sizes.get(way, '')}", size=SMALL)
+        for (way, name), x in zip(WAYS.items(), places, strict=True)
     ]
 
 
@@ -147,10 +205,6 @@ def _grid(key: str, corner: tuple[float, float], cell: float) -> list[Part]:
             line(f"{key} down {n}", [(left + along, top), (left + along, top + side)], GREY, 1),
         ]
     return parts
-
-
-def _called(kernel: str) -> str:
-    return KERNELS[kernel] if kernel == "cudnn" else KERNELS[kernel].capitalize()
 
 
 def _ms(seconds: float) -> str:

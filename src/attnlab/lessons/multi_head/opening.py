@@ -2,95 +2,107 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
+
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, centred, rise, word
+from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, centred, rise, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
 from attnlab.small import measure
 
 TEXT = ("the", "king", "near", "the", "dogs")
+VERB = "runs"  # where the subject is one
 LAYER = 1  # counted from 0: the second, whose heads the lesson removes
+HEADS = range(4)
 COLOURS = (BLUE, GREEN, ORANGE, PURPLE)  # of heads
-SPREAD = (400, WIDE, WIDE, 290)  # how far words reach for each head's arcs: the less, the higher
-HIGH, FLOOR, LINE, LETTERS, GAP = 236, 180, 212, 24, 22
-LEAST = 0.05  # a weight that is drawn
-INSIDE = (1, 2)  # heads whose number stands under their arc, as others pass over it
+SPREAD = (410, 620, 700, 290)  # how far words reach for each head's arcs: the less, the higher
+HIGH, FLOOR, LINE, LETTERS, GAP = 238, 184, 216, 24, 22
+LEAST, NAMED = 0.05, 0.3  # a weight that is drawn, and one whose arc has its head's number
+UNDER = 100  # how wide an arc is whose number stands under it
+GAUGE, TALL = 26, 96  # its width and height
+ON, OFF = "20 0", "5 8"  # dashes of arcs
 
 
 def opening() -> Film:
     """The film."""
     rows = small.weights(TEXT)[LAYER][:, -1].tolist()
     subject = small.head("subject")[1]
-    others = [head for head in range(len(rows)) if head != subject]
-    verbs = measure.removal(small.load(), LAYER, TEXT)
-    singular = {off: verbs(off)["runs"] for off in (None, *range(len(rows)))}
+    others = [head for head in HEADS if head != subject]
+    given = [sum(w for w, text in zip(rows[h], TEXT, strict=True) if text == "the") for h in HEADS]
+    heard = rows[subject].index(max(rows[subject]))
+    named = " and ".join((", ".join(str(h + 1) for h in others[:-1]), str(others[-1] + 1)))
+    least = math.floor(10 * min(given[head] for head in others)) / 10
+    unheard = max(rows[head][heard] for head in others)
+    the_rest = f"Heads {named} look at both “the”, each with over {least:.1f} of its weight."
+    flips = f"The verb flips: no other head gives “{TEXT[heard]}” more than {unheard:.2f}."
+    scenes: list[tuple[Collection[int], Collection[int] | None, str]] = [
+        ((), None, "The verb is missing. The last word looks back with four heads."),
+        (others, None, the_rest),
+        (HEADS, None, f"Head {subject + 1} looks at “{TEXT[heard]}” ({rows[subject][heard]:.2f})."),
+        (HEADS, (), f"With all four the verb is “{VERB}”, as one king needs it."),
+        (HEADS, others, f"Without heads {named}, all at once, it is still “{VERB}”."),
+        (HEADS, (), f"All four are back. Now only head {subject + 1} goes."),
+        (HEADS, (subject,), flips),
+    ]
     frames = []
-    told = "The verb is missing. The last word has four heads, and each looks back on its own."
-    for head in range(-1, len(rows)):  # those that have looked are in colour
-        if head >= 0:
-            to = max(range(len(rows[head])), key=lambda m: rows[head][m])
-            told = f"Head {head + 1} looks most at {_named(to)} ({rows[head][to]:.2f})."
-        drawn = [part for h, row in enumerate(rows) for part in _head(h, row, pale=h > head)]
-        frames.append(Frame([*drawn, *_sentence()], told))
-    for off in (None, *others, None, subject):
-        drawn = [part for h, row in enumerate(rows) for part in _head(h, row, off=off == h)]
-        frames.append(
-            Frame(
-                [*drawn, *_sentence(singular[off] > 0.5, off == subject)], _told(off, singular[off])
-            )
-        )
+    for seen, off, told in scenes:
+        drawn = [
+            part
+            for h, row in enumerate(rows)
+            for part in _head(h, row, h in seen and h not in (off or ()), h in (off or ()))
+        ]
+        share = None if off is None else singular(off)
+        frames.append(Frame([*drawn, *_sentence(share)], told))
     return Film("Four heads, one sentence", frames, HIGH)
 
 
-def _told(off: int | None, singular: float) -> str:
-    verb, number, share = ("runs", "singular", singular)
-    if singular < 0.5:
-        verb, number, share = ("run", "plural", 1 - singular)
-    if off is None:
-        return f"With all four heads the verb is “{verb}”: {number} with a share of {share:.2f}."
-    if number == "singular":
-        return f"Without head {off + 1} it is “{verb}” as before: {number}, {share:.2f}."
-    return f"Without head {off + 1} it is “{verb}”: {number}, {share:.2f}. The king is not heard."
-
-
-def _named(place: int) -> str:
-    again = TEXT.index(TEXT[place]) < place
-    return f"the second “{TEXT[place]}”" if again else f"“{TEXT[place]}”"
+def singular(off: Collection[int]) -> float:
+    """The share of the singular, of both forms of the verb, without some heads."""
+    without = measure.without([(LAYER, head) for head in off])
+    return measure.verbs(small.load(), TEXT, without)[VERB]
 
 
 def _places() -> list[float]:
-    return centred((*TEXT, "runs"), LETTERS, GAP)
+    return centred((*TEXT, VERB), LETTERS, GAP)
 
 
-def _sentence(singular: bool | None = None, flipped: bool = False) -> list[Part]:
-    """The words, and where the next one comes."""
+def _sentence(share: float | None) -> list[Part]:
+    """The words, where the next one comes, and over it the share of its singular."""
     *places, verb = _places()
-    parts = [word(f"word {n}", x, LINE, TEXT[n], size=LETTERS) for n, x in enumerate(places)]
-    parts.append(
-        box("next", (verb - 38, LINE - 27), (76, 38), ORANGE if flipped else GREY, 0.12, 2)
-    )
+    flipped = share is not None and share < 0.5
     colour = ORANGE if flipped else INK
-    text = {None: "?", True: "runs", False: "run"}[singular]
-    parts.append(word("verb", verb, LINE, text, colour, size=LETTERS, weight=600))
+    full, low = TALL * (share or 0), LINE - 44
+    text = "?" if share is None else VERB.removesuffix("s") if flipped else VERB
+    parts = [word(f"word {n}", x, LINE, TEXT[n], size=LETTERS) for n, x in enumerate(places)]
+    parts += [
+        box("next", (verb - 36, LINE - 28), (76, 40), ORANGE if flipped else GREY, 0.12, 2),
+        word("verb", verb + 2, LINE, text, colour, size=LETTERS, weight=600),
+        box("gauge", (verb + 2 - GAUGE / 2, low - TALL), (GAUGE, TALL), GREY, 0.2),
+        box("share", (verb + 2 - GAUGE / 2, low - full), (GAUGE, full), INK, 0.8),
+        word("of", verb + 2, low - TALL - 34, f"“{VERB}”", size=SMALL),
+    ]
+    if share is not None:
+        parts.append(word("says", verb + 2, low - TALL - 8, f"{share:.2f}", colour, weight=600))
     return parts
 
 
-def _head(head: int, row: list[float], off: bool = False, pale: bool = False) -> list[Part]:
-    """What a head looks at, and its number over what it looks at most."""
+def _head(head: int, row: list[float], lit: bool, off: bool) -> list[Part]:
+    """What a head looks at, and its number beside what it looks at a good deal."""
     places, wide = _places(), SPREAD[head]
     aside = 5 * (head - 1.5)  # so that arcs to one word lie beside each other
     start = places[len(row) - 1] + aside
-    colour, opacity = (GREY, 0.25) if off or pale else (COLOURS[head], 0.9)
-    parts = [
-        arc(f"{head} to {m}", start, places[m] + aside, FLOOR, weight, colour, opacity, wide)
-        for m, weight in enumerate(row[:-1])
-        if weight >= LEAST
-    ]
-    most = max(range(len(row) - 1), key=lambda m: row[m])
-    end = places[most] + aside
-    top = FLOOR - 0.75 * rise(abs(start - end), wide) + (24 if head in INSIDE else -8)
-    text = f"{head + 1} off" if off else f"{head + 1}"
-    return [
-        *parts,
-        word(f"head {head}", (start + end) / 2, top, text, colour, size=SMALL, weight=700),
-    ]
+    colour, opacity = (COLOURS[head], 0.9) if lit else (GREY, 0.5 if off else 0.25)
+    dashes, parts = OFF if off else ON, []
+    for m, weight in enumerate(row[:-1]):
+        end = places[m] + aside
+        if weight >= LEAST:
+            ends = (start, end, FLOOR, weight, colour, opacity, wide)
+            parts.append(arc(f"{head} to {m}", *ends, dashes=dashes))
+        if weight >= NAMED:
+            top = FLOOR - 0.75 * rise(start - end, wide)
+            y = top + (23 if start - end < UNDER or head == HEADS[2] else -7)
+            x = (start + end) / 2
+            look = (colour, "middle", SMALL, 700)
+            parts.append(word(f"{head} names {m}", x, y, f"{head + 1}", *look))
+    return parts

@@ -1,4 +1,4 @@
-"""Lesson 14 opens with a model that writes twice: with another attention in it, and with its own.
+"""Lesson 14 opens with a model that writes twice: with its own attention, and with another one.
 
 At the lesson's end the same film has the learner's own function in, and a text of their own:
 
@@ -17,23 +17,31 @@ from torch import Tensor, nn
 
 from attnlab import small
 from attnlab.figures.live.film import Choice, Film, Frame
-from attnlab.figures.live.parts import INK, LETTER, SMALL, WIDE, Part, arc, box, places, word
+from attnlab.figures.live.parts import (
+    INK,
+    SMALL,
+    WIDE,
+    Part,
+    across,
+    arc,
+    box,
+    places,
+    word,
+)
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
-Side = tuple[float, float, float]
 Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_forward
 
-TEXTS = ("fox king owl wolf ; fox king", "( red { blue [ green", "the dogs near the boy")
+TEXT = "wolf cat owl king ; wolf"
 OWN, YOURS = "PyTorch's", "yours"
-MOST = 4  # words that are written
-LEAST = 0.05  # a weight that is drawn
+MOST = 3  # words that are written
+LEAST = 0.04  # a weight that is drawn
 
-HIGH, LINE = 268, 142  # of the sheet; of the words that are given
-ABOVE, BELOW = (113, 129, 2), (166, 155, 232)  # ends of arcs, line of new words, top of the slot
-SLOT, LEFT = (170, 34), 104  # size of a slot, and where it begins
-FLAT = 2.8  # times as far as the words reach is for what arcs are as low as these
-GAP, EDGE = 10, 8
-PALE = 0.3  # arcs of words that are not in focus
+HIGH, HEAD, FLOOR = 268, 26, 146  # of the sheet; the function's name; ends of arcs
+SOURCE = 220  # of a word that is about to be copied
+LINE, BELOW, FEET = 172, 214, 254  # of the text; of what PyTorch's wrote; of the verdict
+SIZES, GAP, EDGE = (24, 22, 20, SMALL), 10, 6  # of words, the largest for which there is room
+FLAT = 600  # how far words would reach for arcs as low as these
 MORE = "…"  # for words at the beginning that have no room
 
 
@@ -43,45 +51,42 @@ class Text(NamedTuple):
     Attributes:
         words: all of them.
         start: how many were given.
-        rows: for each that was written, the weights of the word before it on all up to itself: the
-            mean over the heads of the last layer.
-        calls: of its attention, after each word.
+        rows: for each that was written, the weights of the word before it on all up to itself. Of
+            the last layer's heads it is the one that looks hardest at one word.
     """
 
     words: list[str]
     start: int
     rows: list[list[float]]
-    calls: list[int]
-
-    @property
-    def new(self) -> str:
-        return " ".join(self.words[self.start :])
 
 
-def opening(function: Backend | None = None, text: str | None = None) -> Film:
-    """The film: with functions that go wrong, or with a learner's own.
+def opening(function: Backend | None = None, text: str = TEXT) -> Film:
+    """The film: with PyTorch's attention and then one that is wrong, or with a learner's own.
 
     Args:
         function: as `attention_forward`; None is some that are wrong.
-        text: words that the model knows, with spaces between; None lets one choose.
+        text: words that the model knows, with spaces between.
     Raises:
         ValueError: the model does not know a word, or the function gives something of another
             shape.
     """
-    if text is not None:
-        small.known(text.split())
-    backends = WRONG if function is None else {YOURS: function}
+    given = text.split()
+    small.known(given)
+    if function is not None:
+        yours = _Sheet(written(function, given), _right(text), YOURS)
+        return Film("Your function writes", yours.compared(), HIGH)
 
     def frames(chosen: Choice) -> list[Frame]:
-        name = chosen.get("attention", YOURS)
-        given = text or chosen["text"]
-        return _frames(name, written(backends[name], given.split()), _right(given))
+        name = chosen["exchanged for"]
+        sheet = _Sheet(written(WRONG[name], given), _right(text), name)
+        return [*sheet.copied(), *sheet.exchanged()]
 
-    menus: dict[str, tuple[str, ...]] = {} if text else {"text": TEXTS}
-    if function is None:
-        menus["attention"] = tuple(WRONG)
-    title = "A model writes with the attention that it is given"
-    return Film(title, frames, HIGH, menus=menus)
+    return Film(
+        "What a model writes comes through its attention",
+        frames,
+        HIGH,
+        menus={"exchanged for": tuple(WRONG)},
+    )
 
 
 # The model ----------------------------------------------------------------------------------------
@@ -116,12 +121,12 @@ def written(function: Backend, given: Sequence[str]) -> Text:
     model, seen = small.load(), list[Tensor]()
     for layer, block in enumerate(model.transformer.h):
         block.attn = _Asking(block.attn, layer, function, seen)
-    text = Text([*given], len(given), [], [])
+    text = Text([*given], len(given), [])
     while len(text.words) < text.start + MOST and text.words[-1] != ".":
         ids = small.numbered([small.START, *text.words])
         text.words.append(small.words[int(model(ids)[0, -1].argmax())])
-        text.rows.append(seen[-1][0, :, -1].mean(dim=0)[1:].tolist())
-        text.calls.append(len(seen))
+        heads = seen[-1][0, :, -1, 1:]  # without the start token's, which is not drawn
+        text.rows.append(heads[heads.amax(dim=-1).argmax()].tolist())
     return text
 
 
@@ -157,154 +162,186 @@ def _right(given: str) -> Text:
 # The picture --------------------------------------------------------------------------------------
 
 
-def _frames(name: str, text: Text, right: Text) -> list[Frame]:
-    """Above is what is written with a function, and below what PyTorch's writes."""
-    both = zip_longest(text.words, right.words, fillvalue="")
-    at, skipped = _places([max(each, key=len) for each in both])
-    given = [*_given(text, at, skipped), *_slot(ABOVE, ""), *_slot(BELOW, OWN)]
-    under = _new(right, BELOW, at, skipped)
-    stage = [*given, *under]
-    asks = _word(f"new {ABOVE[1]} {text.start}", at[text.start], ABOVE[1], "?", ORANGE)
-    awaited = _arcs(right.rows, ABOVE, at, skipped, GREY)
-    begins = [*stage, *awaited, *_below(right, at, skipped), asks]
-    new = right.new.removesuffix(" .")
-    frames = [
-        Frame(
-            [*begins, _named(name, WIDE - SLOT[0] - 4)],
-            f"With {OWN} attention it writes “{new}”. Above, none is in yet.",
-        ),
-        Frame(
-            [*begins, _named(name, LEFT)],
-            f"{_called(name)} goes in: whatever a word learns of others comes through it.",
-        ),
+class _Sheet:
+    """One line of words with arcs above, what a function writes; below is what PyTorch's wrote.
+
+    Args:
+        text: written with the function.
+        right: written with PyTorch's.
+        name: of the function.
+    """
+
+    def __init__(self, text: Text, right: Text, name: str) -> None:
+        self.text, self.right, self.name, self.start = text, right, name, text.start
+        both = zip_longest(text.words, right.words, fillvalue="")
+        longest = [max(each, key=len) for each in both]
+        self.at, self.skipped, self.size = _places(longest)
+        self.wide = [across([each], self.size) for each in longest]
+
+    def copied(self) -> list[Frame]:
+        """PyTorch's writes."""
+        given, right = " ".join(self.text.words[: self.start]), self.right
+        stage = [*self._given(), *_named(OWN, BLUE)]
+        asked = self._word("asked", self.start, LINE, "?", BLUE)
+        frames = [Frame([*stage, asked], f"A model has read “{given}”, and writes on.")]
+        if (at := _earlier(right, 0)) is not None:
+            before = arc("before", self.at[self.start - 1], self.at[at], FLOOR, 0.4, GREY, 1, FLAT)
+            asks, came = right.words[at : at + 2]
+            told = f"“{asks}” stood here before, and what came next was “{came}”."
+            frames.append(Frame([*stage, asked, before, *self._source(right, 0, 1)], told))
+        for n in range(len(right.rows)):
+            arcs = self._arcs(right, BLUE, n)
+            parts = [*stage, *arcs, *self._new("own", right, LINE, BLUE, n + 1)]
+            frames.append(Frame([*parts, *self._source(right, n + 1)], _told(right, n)))
+        return frames
+
+    def exchanged(self) -> list[Frame]:
+        """Another one comes in its place, and writes."""
+        stage = [*self._given(), *_named(self.name, ORANGE)]
+        own = self._owns()
+        asked = self._word(f"new {self.start}", self.start, LINE, "?", ORANGE)
+        told = f"Now its attention is exchanged for another one: {self.name}."
+        return [Frame([*stage, *own, asked], told), *self._writes([*stage, *own])]
+
+    def compared(self) -> list[Frame]:
+        """A learner's own writes."""
+        stage = [*self._given(), *_named(self.name, ORANGE), *self._owns()]
+        asked = self._word(f"new {self.start}", self.start, LINE, "?", ORANGE)
+        told = f"With {OWN} attention the model wrote “{_new(self.right)}”. Now yours is in."
+        return [Frame([*stage, asked], told), *self._writes(stage)]
+
+    def _writes(self, stage: list[Part]) -> list[Frame]:
+        """Word by word, and whether it is the same."""
+        frames = []
+        for n in range(len(self.text.rows)):
+            arcs = self._arcs(self.text, ORANGE, n)
+            parts = [*stage, *arcs, *self._new("new", self.text, LINE, ORANGE, n + 1)]
+            frames.append(Frame(parts, _told(self.text, n)))
+        told, parts = self._verdict()
+        return [*frames, Frame([*frames[-1].parts, *parts], told)]
+
+    def _verdict(self) -> tuple[str, list[Part]]:
+        if self.text.words == self.right.words:
+            x = (self.at[self.start] + self.at[-1]) / 2
+            return (
+                f"It writes the same as with {OWN}, word for word.",
+                [word("verdict", x, FEET, "the same", BLUE, size=22, weight=700)],
+            )
+        both = zip_longest(self.text.words, self.right.words, fillvalue="nothing")
+        at, (new, own) = next((n, two) for n, two in enumerate(both) if two[0] != two[1])
+        wide = self.wide[at] + 8
+        x = min(self.at[at], WIDE - EDGE - 66)
+        return (
+            f"Same model, same words: but it writes “{new}” where {OWN} writes “{own}”.",
+            [
+                box(
+                    "differs",
+                    (self.at[at] - wide / 2, LINE - 25),
+                    (wide, BELOW - LINE + 33),
+                    ORANGE,
+                    0,
+                    2.5,
+                ),
+                word("verdict", x, FEET, "differs here", ORANGE, size=22, weight=700),
+            ],
+        )
+
+    def _word(self, key: str, n: int, y: float, text: str, colour: str | Colour = INK) -> Part:
+        return word(key, self.at[n], y, text, colour, size=self.size)
+
+    def _given(self) -> list[Part]:
+        more = [self._word("more", 0, LINE, MORE)] if self.skipped else []
+        seen = range(self.skipped, self.start)
+        return [*more, *(self._word(f"word {n}", n, LINE, self.text.words[n]) for n in seen)]
+
+    def _new(
+        self, key: str, text: Text, y: float, colour: Colour, many: int | None = None
+    ) -> list[Part]:
+        """So many words that were written, or all."""
+        last = len(text.words) if many is None else text.start + many
+        seen = range(max(self.skipped, text.start), last)
+        return [self._word(f"{key} {n}", n, y, text.words[n], colour) for n in seen]
+
+    def _owns(self) -> list[Part]:
+        left = self.at[self.start] - self.wide[self.start] / 2 - GAP
+        name = word("owns", left, BELOW, f"{OWN}:", BLUE, "end", self.size)
+        return [name, *self._new("own", self.right, BELOW, BLUE)]
+
+    def _source(self, text: Text, n: int, opacity: float = 0) -> list[Part]:
+        """A word that is to be written, under the one that is copied: it moves from there."""
+        at = _earlier(text, n) if n < len(text.rows) else None
+        if at is None:
+            return []
+        key, new, x = f"own {text.start + n}", text.words[text.start + n], self.at[at + 1]
+        return [word(key, x, SOURCE, new, BLUE, size=self.size, opacity=opacity)]
+
+    def _arcs(self, text: Text, colour: Colour, n: int) -> list[Part]:
+        """From the word before one that was written; arcs to the dots are one."""
+        row, last = text.rows[n], text.start + n - 1
+        seen = [(m, weight) for m, weight in enumerate(row) if m >= self.skipped]
+        if self.skipped:
+            seen.append((0, sum(row[: self.skipped])))
+        return [
+            arc(
+                f"{colour.name} {last - m}",
+                self.at[last],
+                self.at[m],
+                FLOOR,
+                weight,
+                colour,
+                wide=FLAT,
+            )
+            for m, weight in seen
+            if weight >= LEAST
+        ]
+
+
+def _named(name: str, colour: Colour) -> list[Part]:
+    """Whose attention is in the model."""
+    return [
+        word("attention", EDGE, HEAD, "attention:", anchor="start", size=22),
+        word("name", EDGE + 120, HEAD, name, colour, "start", 22, 700),
     ]
-    stage.append(_named(name, LEFT))
-    for n, row in enumerate(text.rows):
-        long = text.start + n
-        parts = [*_below(right, at, skipped, n), *_above(text, at, skipped, n)]
-        parts += [*stage, *_new(text, ABOVE, at, skipped, n + 1), _calls(text.calls[n])]
-        frames.append(Frame(parts, _told(text.words, long, row)))
-    parts = [*_below(right, at, skipped), *_above(text, at, skipped)]
-    parts += [*stage, *_new(text, ABOVE, at, skipped), _calls(text.calls[-1])]
-    same = text.words == right.words
-    told = f"With {OWN} it would have written “{new}”."
-    if same:
-        told = f"It is the same as with {OWN}."
-    verdict = ("the same", BLUE) if same else ("not the same", ORANGE)
-    return [*frames, Frame([*parts, _verdict(*verdict)], told)]
 
 
-def _told(words: Sequence[str], long: int, row: list[float]) -> str:
-    """What the last of so many words listens to, and what is written after it."""
-    asks, to = words[long - 1], max(range(long), key=lambda m: row[m])
-    whom = "itself" if to == long - 1 else f"“{words[to]}”"
-    looks = f"most to {whom} ({row[to]:.2f})"
+def _new(text: Text) -> str:
+    return " ".join(text.words[text.start :]).removesuffix(" .")
+
+
+def _earlier(text: Text, n: int) -> int | None:
+    """Where the word that asks stood before, if what came after it is looked at most."""
+    long, row = text.start + n, text.rows[n]
+    to = max(range(long), key=lambda m: row[m])
+    asks = text.words[long - 1]
+    return to - 1 if 0 < to < long and text.words[to - 1] == asks else None
+
+
+def _told(text: Text, n: int) -> str:
+    """What the last of so many words looks at, and what is written after it."""
+    long, row = text.start + n, text.rows[n]
+    asks, to = text.words[long - 1], max(range(long), key=lambda m: row[m])
+    written = text.words[long]
+    new = "ends the sentence" if written == "." else f"writes “{written}”"
     if row[to] - min(row) < 0.005:
-        looks = f"to each word alike ({row[to]:.2f})"
-    new = "ends the sentence" if words[long] == "." else f"writes “{words[long]}”"
-    return f"“{asks}” listens {looks}, and the model {new}."
+        return f"To “{asks}” all words are alike, and the model {new}."
+    if _earlier(text, n) is not None:
+        looked = f"One head looks at “{text.words[to]}”, which followed “{asks}” before"
+        joint = ":" if written == text.words[to] else ", but"
+        return f"{looked}{joint} the model {new}."
+    whom = "itself" if to == long - 1 else f"“{text.words[to]}”"
+    return f"One head looks from “{asks}” most at {whom}, and the model {new}."
 
 
-def _called(name: str) -> str:
-    return "Your function" if name == YOURS else f"A wrong one ({name})"
-
-
-def _places(words: Sequence[str]) -> tuple[list[float], int]:
-    """Where the middles of words are, and how many at the beginning have no room.
+def _places(words: Sequence[str]) -> tuple[list[float], int, float]:
+    """Where the middles of words are, how many at the beginning have no room, and their size.
 
     Those share one place, that of the dots.
     """
-    for skipped in range(len(words)):
-        seen = [*([MORE] if skipped else []), *words[skipped:]]
-        middles = places(seen, SMALL, GAP, EDGE)
-        if middles[-1] + LETTER * SMALL * max(len(seen[-1]), 2) / 2 <= WIDE - EDGE:
-            break
-    shown = middles[1:] if skipped else middles
-    left = (WIDE - EDGE - middles[-1] - LETTER * SMALL * max(len(seen[-1]), 2) / 2) / 2
-    return [x + left for x in [*middles[:1] * skipped, *shown]], skipped
-
-
-def _word(key: str, x: float, y: float, text: str, colour: str | Colour = INK) -> Part:
-    return word(key, x, y, text, colour, size=SMALL)
-
-
-def _given(text: Text, at: list[float], skipped: int) -> list[Part]:
-    parts = [_word("more", at[0], LINE, MORE)] if skipped else []
-    seen = range(skipped, text.start)
-    return [*parts, *(_word(f"word {n}", at[n], LINE, text.words[n]) for n in seen)]
-
-
-def _new(
-    text: Text, side: Side, at: list[float], skipped: int, many: int | None = None
-) -> list[Part]:
-    """So many words that were written, or all."""
-    colour = ORANGE if side == ABOVE else BLUE
-    last = len(text.words) if many is None else text.start + many
-    seen = range(max(skipped, text.start), last)
-    return [_word(f"new {side[1]} {n}", at[n], side[1], text.words[n], colour) for n in seen]
-
-
-def _above(text: Text, at: list[float], skipped: int, focus: int | None = None) -> list[Part]:
-    rows = text.rows if focus is None else text.rows[: focus + 1]
-    return _arcs(rows, ABOVE, at, skipped, ORANGE, focus)
-
-
-def _below(right: Text, at: list[float], skipped: int, focus: int | None = None) -> list[Part]:
-    return _arcs(right.rows, BELOW, at, skipped, BLUE, focus)
-
-
-def _arcs(
-    rows: list[list[float]],
-    side: Side,
-    at: list[float],
-    skipped: int,
-    colour: Colour,
-    focus: int | None = None,
-) -> list[Part]:
-    """From the words before those that were written; arcs to the dots are one. Grey is pale."""
-    parts, wide = [], FLAT * (at[-1] - at[0])
-    for n, row in enumerate(rows):
-        whole = [(m, weight) for m, weight in enumerate(row) if m >= skipped]
-        if skipped:
-            whole.append((0, sum(row[:skipped])))
-        opacity = PALE if colour == GREY or focus not in (None, n) else 1
-        parts += [
-            arc(
-                f"{colour.name} arc {n} {m}",
-                at[len(row) - 1],
-                at[m],
-                side[0],
-                weight,
-                colour,
-                opacity,
-                wide,
-                below=side == BELOW,
-            )
-            for m, weight in whole
-            if weight >= LEAST
-        ]
-    return parts
-
-
-def _slot(side: Side, name: str) -> list[Part]:
-    """Where a function goes in, and its name, if it has one."""
-    top = side[2]
-    return [
-        word(f"slot {top} is", EDGE, top + 23, "attention", anchor="start", size=SMALL),
-        box(f"slot {top}", (LEFT, top), SLOT, filled=0.06, edge=1.5),
-        _word(f"slot {top} name", LEFT + SLOT[0] / 2, top + 23, name, BLUE),
-    ]
-
-
-def _named(name: str, left: float) -> Part:
-    """The function's name, beside its slot or in it."""
-    return _word("name", left + SLOT[0] / 2, ABOVE[2] + 23, name, ORANGE)
-
-
-def _calls(count: int) -> Part:
-    at = WIDE - EDGE, ABOVE[2] + 23
-    return word("calls", *at, f"called {count} times", anchor="end", size=SMALL)
-
-
-def _verdict(text: str, colour: Colour) -> Part:
-    return word("verdict", WIDE - EDGE, BELOW[2] + 23, text, colour, "end", 22, 700)
+    room = WIDE - 2 * EDGE
+    size = next((each for each in SIZES if across(words, each, GAP) <= room), SMALL)
+    skipped, seen = 0, [*words]
+    while across(seen, size, GAP) > room and skipped + 1 < len(words):
+        skipped += 1
+        seen = [MORE, *words[skipped:]]
+    middles = places(seen, size, GAP, (WIDE - across(seen, size, GAP)) / 2)
+    return [*middles[:1] * skipped, *middles[1 if skipped else 0 :]], skipped, size

@@ -16,6 +16,7 @@ from attnlab.figures.picture import (
     PURPLE,
     Picture,
     draw_heatmap,
+    name_lines,
     new_figure,
     with_looks,
 )
@@ -142,8 +143,8 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         words.append(f"{title}: {', '.join(ends)} ({label})")
     for place in axes[1]:
         place.set_xlabel("width of queries and keys, d_k")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
+    for place in axes.flat:
+        name_lines(place)
     return Picture(
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
@@ -160,7 +161,8 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     figure, axes = new_figure(width=8.5, height=3.6)
     place = axes[0, 0]
     words = []
-    for index, ((way, numbers), look) in enumerate(with_looks(weights.items(), WAYS)):
+    looks = [WAYS[at] for at in (0, 3, 1, 2)]  # a way has the colour that it has elsewhere
+    for index, ((way, numbers), look) in enumerate(with_looks(weights.items(), looks)):
         middle = np.median(as_array(numbers), axis=1)
         colour, marker, line = look
         # Markers start at different steps, so that lines which meet can be told apart.
@@ -175,7 +177,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         words.append(f"{way} from {middle[0]:.2g} to {middle[-1]:.2g}")
     place.set(xlabel="step", ylabel="weight of the wanted book", yscale="log")
     place.grid(alpha=0.25)
-    place.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 0.75))
+    name_lines(place)
     return Picture(
         figure,
         f"Weight of the wanted book over {len(middle) - 1} steps, the median of the readers on a "

@@ -1,4 +1,4 @@
-"""Lesson 12 opens with four tests of full attention and of three shortcuts: what each still finds.
+"""Lesson 12 opens with four tests of full attention and three shortcuts: what each finds and keeps.
 
 Its readers were trained as the lesson trains them; `python -m tests.claims.shortcuts` does that
 again, and records in `opening.json` what they look at in one text, and how often they are right.
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, arc, box, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 WAYS = {
@@ -24,46 +24,64 @@ WAYS = {
 
 
 class Asked(NamedTuple):
-    """What a test asks for, what is said of it, and what is said when it is answered."""
+    """What a test asks for, its short name, and what is said before it is answered and then."""
 
     name: str
+    short: str
     told: str
     found: str
 
 
 TESTS = {
     "near": Asked(
-        "a mark 4 tokens back",
-        "The last token looks for a mark. See which of four ways of attention find it.",
+        "Find the token 4 back",
+        "4 back",
+        "The last token looks for the blue one. See which of four ways of attention find it.",
         "All four find it.",
     ),
     "far": Asked(
-        "a mark 16 tokens back",
-        "Now the mark is further back than a window of 8 reaches.",
+        "Find the token 16 back",
+        "16 back",
+        "Now it is 16 back, further than a window of 8 reaches.",
         "The window cannot see it, and guesses.",
     ),
     "of 32": Asked(
-        "one book of 32",
-        "The last token names a book, one of 32.",
-        "The window sees seven of them. The sum spreads over many, and blurs.",
+        "Find one token of 32",
+        "1 of 32",
+        "Now it is one of 32, and asked for by its name.",
+        "The window sees seven of them. The running sum spreads over many, and blurs.",
     ),
     "4 at once": Asked(
-        "four books of 8 at once",
-        "The last token names four books of eight.",
-        "The window misses one, the sum blurs, and shared keys are too narrow for four.",
+        "Find four tokens of 8",
+        "4 of 8",
+        "Now the last token asks for four at once.",
+        "The window misses one, the sum blurs, and heads that share keys mix the four up.",
     ),
 }
 FOUND = 0.95  # right so often, it finds
 WINDOW = 8
+TOKENS, HEADS, WIDTH = 4096, 4, 8  # of which a way keeps; heads, and numbers in a head's key
 
-HIGH, HEAD, FEET = 268, 22, 262  # of the sheet; the lines over the rows and under them
-TOP, TALL, FLOOR = 32, 53, 43  # of the first row; from row to row; of tokens, in a row
-LAST, PITCH = 380, 8.7  # the last token, which asks; from token to token, in every test
-SQUARE, BESIDE = 15, 19  # of a test's square at a row's end; from square to square
-COLUMN, ACROSS = 104, 94  # of the table: its left, and from column to column
+HIGH, HEAD, FEET = 268, 22, 264  # of the sheet; of the lines over the rows and under them
+TOP, TALL, FLOOR = 30, 54, 41  # of the first row; from row to row; of tokens, in a row
+FIRST, LAST, RIGHT = 122, 392, 412  # of tokens, the last of which asks; of the number that is right
+THICKEST = 15  # a token
+COLUMN, ACROSS, KEEPS = 98, 75, 404  # of the table: its left, from column to column, the last one
+CELL = (60, 12)  # of a bar in it
 LEAST = 0.03  # a weight that is drawn
-FLAT = 1700  # how far words would reach for arcs as low as these
+FLAT = 4000  # how far words would reach for arcs as low as these
 Cells = dict[str, dict[str, Any]]  # a way's, by test
+
+
+def kept() -> dict[str, int]:
+    """How many numbers each way keeps of so many tokens, as the lesson counts them."""
+    full = 2 * HEADS * WIDTH * TOKENS  # keys and values
+    return {
+        "full": full,
+        "window": full * WINDOW // TOKENS,
+        "sum": HEADS * (WIDTH * WIDTH + WIDTH),
+        "shared": full // HEADS,
+    }
 
 
 def opening() -> Film:
@@ -71,21 +89,22 @@ def opening() -> Film:
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
     rows: list[Cells] = [known[way] for way in WAYS]
     frames: list[Frame] = []
-    for n, (test, asked) in enumerate(TESTS.items()):
-        head = word("head", 4, HEAD, f"Find {asked.name}", BLUE, "start", 22, 600)
-        feet = [_foot(2, LAST - 38, "asks"), _foot(3, _left(0), "right")]
-        stage = [head, *feet, *_names()]
+    for test, asked in TESTS.items():
+        stage = [_head("head", 4, asked.name, 22), *_names(), _asks()]
         stage += [part for row, cells in enumerate(rows) for part in _text(row, cells[test])]
-        frames.append(Frame([*stage, *_squares(rows, n)], asked.told))
-        stage += _squares(rows, n + 1)
-        stage += [
-            part for row, cells in enumerate(rows) for part in _answer(row, test, cells[test])
-        ]
-        frames.append(Frame(stage, asked.found))
-    stage = [word("head", 4, HEAD, "How often each is right", INK, "start", 22, 600), *_names()]
-    frames.append(Frame([*stage, *_table(rows, SQUARE)], "Four tests, and what each found."))
-    told = "Full attention passes all four tests. Each shortcut fails some: it depends on the task."
-    frames.append(Frame([*stage, *_table(rows, ACROSS - 10)], told))
+        frames.append(Frame(stage, asked.told))
+        answers = [part for row, cells in enumerate(rows) for part in _answer(row, cells[test])]
+        frames.append(Frame([*stage, *answers, _head("right", RIGHT, "right")], asked.found))
+    numbers, table = kept(), _table(rows)
+    memory, stage = _memory(numbers), [*_names(), *_bare()]
+    told = "See what each finds, and what it keeps of the text."
+    frames.append(Frame([*stage, *_empty([*table, *memory])], told))
+    told = "Full attention passes all four tests. Each shortcut fails one or more."
+    frames.append(Frame([*stage, *table, *_empty(memory)], told))
+    told = (
+        f"Of {TOKENS:,} tokens full attention keeps {numbers['full']:,} numbers, the running sum "
+    )
+    frames.append(Frame([*stage, *table, *memory], f"{told}{numbers['sum']}."))
     return Film("What each shortcut still finds", frames, HIGH)
 
 
@@ -108,34 +127,39 @@ def _names() -> list[Part]:
 def _text(row: int, cell: dict[str, Any]) -> list[Part]:
     """Tokens as dots up to the one that asks; those out of reach are pale."""
     last, floor = len(cell["weights"]) - 1, _top(row) + FLOOR
-    reach = PITCH * (min(WINDOW - 1, last) if [*WAYS][row] == "window" else last)
-    dots = f"0 {PITCH}"
+    pitch = (LAST - FIRST) / last
+    thick = min(THICKEST, 0.6 * pitch)
+    seen = pitch * (min(WINDOW - 1, last) if [*WAYS][row] == "window" else last)
+    edge, end = thick / 2 + 4, 0.3  # a dot at a line's very end is not drawn
+    dots = f"0 {pitch:.3f}"
     return [
-        line(f"all {row}", [(LAST, floor), (_at(0, cell), floor)], GREY, 5, 0.5, dots),
-        box(f"reach {row}", (LAST - reach - 6, floor - 8), (reach + 12, 16), INK, 0.1),
-        line(f"seen {row}", [(LAST, floor), (LAST - reach, floor)], INK, 5, 1, dots),
-        dot(f"asks {row}", LAST, floor, 5.5),
+        line(f"all {row}", [(LAST, floor), (FIRST - end, floor)], GREY, thick, 0.5, dots),
+        box(f"reach {row}", (LAST - seen - edge, floor - 10), (seen + 2 * edge, 20), INK, 0.1),
+        line(f"seen {row}", [(LAST, floor), (LAST - seen - end, floor)], INK, thick, 1, dots),
+        dot(f"asks {row}", LAST, floor, 8),
         *(
-            dot(f"asked {row} {n}", _at(token, cell), floor, 5.5, BLUE)
+            dot(f"asked {row} {n}", _at(token, cell), floor, 8, BLUE)
             for n, token in enumerate(cell["asked"])
         ),
     ]
 
 
-def _answer(row: int, test: str, cell: dict[str, Any]) -> list[Part]:
+def _answer(row: int, cell: dict[str, Any]) -> list[Part]:
     """What the last token looks at, and how often it is right."""
-    last, floor = len(cell["weights"]) - 1, _top(row) + FLOOR - 6
+    last, floor = len(cell["weights"]) - 1, _top(row) + FLOOR - 10
+    right = f"{cell['right']:.2f}"
     return [
-        _right(row, len(TESTS) - 1, cell, (_left(0), _top(row) + 22)),
+        word(f"is {row}", RIGHT, floor + 17, right, _colour(cell), "start", 24, 700),
         *(
             arc(
-                f"look {row} {test} {m}",
+                f"look {row} {last - m}",
                 LAST,
                 _at(m, cell),
                 floor,
                 weight,
                 BLUE if m in cell["asked"] else ORANGE,
                 wide=FLAT,
+                thickest=7,
             )
             for m, weight in enumerate(cell["weights"])
             if weight >= LEAST and m != last
@@ -143,60 +167,61 @@ def _answer(row: int, test: str, cell: dict[str, Any]) -> list[Part]:
     ]
 
 
-def _squares(rows: list[Cells], done: int) -> list[Part]:
-    """All tests at each row's end; so many are done, and as full as the share that is right."""
-    size, high = (SQUARE, SQUARE), FLOOR - 9
-    return [
-        part
-        for row, cells in enumerate(rows)
-        for n, test in enumerate(TESTS)
-        for part in _share(row, n, cells[test], (_left(n), _top(row) + high), size, n < done)
-    ]
-
-
-def _table(rows: list[Cells], wide: float) -> list[Part]:
-    """The squares in columns, as wide as this, with their numbers."""
-    size = (wide, SQUARE)
+def _table(rows: list[Cells]) -> list[Part]:
+    """How often each way is right in each test."""
     parts = []
-    for n, test in enumerate(TESTS):
+    for n, (test, asked) in enumerate(TESTS.items()):
         left = COLUMN + n * ACROSS
-        parts.append(_foot(n, left, test))
+        parts.append(_head(f"column {n}", left, asked.short))
         for row, cells in enumerate(rows):
-            top = _top(row)
-            parts += _share(row, n, cells[test], (left, top + FLOOR - 15), size, True)
-            parts.append(_right(row, n, cells[test], (left, top + 22)))
+            right, colour = cells[test]["right"], _colour(cells[test])
+            parts += _cell(f"{row} {n}", row, left, right, f"{right:.2f}", colour)
     return parts
 
 
-def _share(
-    row: int,
-    column: int,
-    cell: dict[str, Any],
-    corner: tuple[float, float],
-    size: tuple[float, float],
-    done: bool,
-) -> list[Part]:
-    wide, tall = size
-    full = wide * cell["right"] if done else 0
+def _memory(numbers: dict[str, int]) -> list[Part]:
+    """What each way keeps, as a share of what full attention does."""
+    parts = [_head("keeps", KEEPS, "keeps")]
+    for row, many in enumerate(numbers.values()):
+        share = many / numbers["full"]
+        says = "all" if share == 1 else f"1/{1 / share:.0f}"
+        parts += _cell(f"{row} keeps", row, KEEPS, share, says, PURPLE)
+    return parts
+
+
+def _bare() -> list[Part]:
+    """The table's bars, before they are full."""
+    lefts = [*(COLUMN + n * ACROSS for n in range(len(TESTS))), KEEPS]
     return [
-        box(f"test {row} {column}", corner, size, INK, 0.12),
-        box(f"share {row} {column}", corner, (full, tall), _colour(cell)),
+        box(f"bare {row} {n}", (left, _top(row) + 30), CELL, INK, 0.12)
+        for row in range(len(WAYS))
+        for n, left in enumerate(lefts)
     ]
 
 
-def _right(row: int, column: int, cell: dict[str, Any], at: tuple[float, float]) -> Part:
-    right = f"{cell['right']:.2f}"
-    return word(f"right {row} {column}", *at, right, _colour(cell), "start", 22, 700)
+def _empty(cells: list[Part]) -> list[Part]:
+    """Their bars, from which full ones grow."""
+    bars = [part for part in cells if part.tag == "rect"]
+    return [bar._replace(look={**bar.look, "width": 0}) for bar in bars]
 
 
-def _foot(n: int, x: float, text: str) -> Part:
-    return word(f"foot {n}", x, FEET, text, anchor="start", size=SMALL)
+def _cell(key: str, row: int, left: float, share: float, says: str, colour: Colour) -> list[Part]:
+    """A bar that is as full as a share, under what is said of it."""
+    (wide, tall), top = CELL, _top(row)
+    return [
+        box(f"share {key}", (left, top + 30), (wide * share, tall), colour),
+        word(f"says {key}", left, top + 25, says, colour, "start", SIZE, 700),
+    ]
 
 
-def _left(test: int) -> float:
-    """Of a test's square at a row's end."""
-    return WIDE - 4 - SQUARE - (len(TESTS) - 1 - test) * BESIDE
+def _asks() -> Part:
+    return word("asks", LAST, FEET, "asks", size=SMALL)
+
+
+def _head(key: str, x: float, text: str, size: float = SMALL) -> Part:
+    return word(key, x, HEAD, text, anchor="start", size=size, weight=600 if size > SMALL else 400)
 
 
 def _at(token: int, cell: dict[str, Any]) -> float:
-    return LAST - (len(cell["weights"]) - 1 - token) * PITCH
+    last = len(cell["weights"]) - 1
+    return LAST - (last - token) * (LAST - FIRST) / last

@@ -9,31 +9,37 @@ and its pages from one Python to the next, so what is shown is recorded, in `ope
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, arc, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, arc, box, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 PROMPT, LETTERS = "The value ", 32  # letters that are shown, the prompt's as well
-STEPS = (0, 20, 50, 100, 200, 300, 400, 600, 800, 1000)
+STEPS = (0, 20, 50, 100, 200, 300, 600, 1000)
 EVERY = 20  # steps from one loss to the next
 
-HIGH = 250
-FLOOR, LINE = 206, 230  # ends of the arcs, and the text
+REAL, INVENTED = "the", "normatting"  # of what it writes in the end
+JUMP = (50, 200)  # steps between which the arcs gather
+
+HIGH = 268
+FLOOR, LINE = 224, 250  # ends of the arcs, and the text
 EDGE, PITCH, SIZE = 15, 14.5, 24  # the first letter's middle; from letter to letter; of letters
-CURVE = ((200, 466), (16, 92))  # left and right, top and bottom of the loss
+LEFT, RIGHT = 184, 412  # of both curves
+LOSS, NEAR = (12, 52), (68, 108)  # top and bottom of the loss, and of the weight for one letter
+TICKS = 128  # a line of steps
 LEAST = 0.08  # a weight that is drawn
-FLAT = 780  # how far words would reach for arcs as high as these
+FLAT = 860  # how far words would reach for arcs as high as these
 THICK = 4.5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    frames = [_frame(state, known["losses"]) for state in known["states"]]
+    frames = [_frame(n, known["states"], known["losses"]) for n in range(len(known["states"]))]
     return Film("A model learns to write", frames, HIGH)
 
 
@@ -43,27 +49,44 @@ def to_neighbours(weights: list[list[float]]) -> float:
     return sum(weights[n][n - 1] for n in rows) / len(rows)
 
 
-def _frame(state: dict[str, Any], losses: list[float]) -> Frame:
-    step, text, weights = state["step"], state["text"], state["weights"]
-    loss, near = losses[step // EVERY], to_neighbours(weights)
+def _frame(n: int, states: list[dict[str, Any]], losses: list[float]) -> Frame:
+    step, weights = states[n]["step"], states[n]["weights"]
+    text = whole(states[n]["text"])
     parts = [
-        arc(f"arc {n} {m}", _at(n), _at(m), FLOOR, weight, BLUE, wide=FLAT, thickest=THICK)
-        for n, row in enumerate(weights)
-        for m, weight in enumerate(row)
+        arc(f"arc {i} {j}", _at(i), _at(j), FLOOR, weight, BLUE, wide=FLAT, thickest=THICK)
+        for i, row in enumerate(weights[: len(text)])
+        for j, weight in enumerate(row)
         if weight >= LEAST
     ]
-    parts += [_letter(n, letter) for n, letter in enumerate(text)]
+    parts += [_letter(i, letter) for i, letter in enumerate(text)]
     parts += [
-        word("step", 10, 44, f"step {step}", anchor="start", size=24, weight=600),
-        word("loss", 10, 74, f"loss {loss:.2f}", ORANGE, anchor="start", size=24),
-        *_curve(step, losses),
+        word("step", 10, 24, f"step {step}", anchor="start", size=24, weight=600),
+        *_curves(n, states, losses),
     ]
-    told = f"Step {step}. The letter before gets {near:.2f} of the attention."
+    return Frame(parts, _told(step, to_neighbours(weights), losses[step // EVERY]))
+
+
+def whole(text: str) -> str:
+    """A text up to the end of its last whole word, if it has one beside the prompt."""
+    words = text[len(PROMPT) :].rpartition(" ")[0]
+    return PROMPT + (words or text[len(PROMPT) :])
+
+
+def _told(step: int, near: float, loss: float) -> str:
+    back = f"{near:.2f} goes one letter back"
     if step == 0:
-        told = f"Noise: each letter looks everywhere, and gives {near:.2f} to the letter before."
-    if step == STEPS[-1]:
-        told = f"Words: in the first layer, each letter gives {near:.2f} to the letter before."
-    return Frame(parts, told)
+        return f"Noise. In the first layer each letter looks everywhere: {back}."
+    if step < JUMP[0]:
+        return f"The loss falls at once, to {loss:.2f}. The arcs still go everywhere."
+    if step == JUMP[0]:
+        return f"Step {step}: still only {back}."
+    if step < JUMP[1]:
+        return f"Then the arcs gather: {back}, and the loss falls on."
+    if step == JUMP[1]:
+        return f"From step {JUMP[0]} to step {step} it jumps to {near:.2f}."
+    if step < STEPS[-1]:
+        return f"Step {step}: {back}, and the loss is {loss:.2f}."
+    return f"{back.capitalize()}. “{REAL}” is a word, “{INVENTED}” is none yet."
 
 
 def _at(n: int) -> float:
@@ -79,21 +102,51 @@ def _letter(n: int, letter: str) -> Part:
     )
 
 
-def _curve(step: int, losses: list[float]) -> list[Part]:
-    """The loss up to a step, which is where its line and its dot end."""
-    (left, right), (top, low) = CURVE
-
-    def place(n: int) -> tuple[float, float]:
-        share = losses[n] / max(losses)
-        return left + (right - left) * n / (len(losses) - 1), low - (low - top) * share
-
-    points = [place(min(n, step // EVERY)) for n in range(len(losses))]
+def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[Part]:
+    """The loss, and under it what goes one letter back, up to a step where each has its dot."""
+    step = states[n]["step"]
+    near = [(each["step"], to_neighbours(each["weights"])) for each in states]
+    fallen = [(EVERY * m, loss / max(losses)) for m, loss in enumerate(losses)]
+    jumped = 0.16 if step >= JUMP[1] else 0
+    wide = _along(JUMP[1]) - _along(JUMP[0])
     return [
-        line("nothing", [(left, low), (right, low)], GREY, 1),
-        word("zero", left - 8, low + 6, "0", GREY, anchor="end", size=SMALL),
-        line("losses", points, ORANGE, 4),
-        dot("now", *points[-1], 7, ORANGE),
+        box("jump", (_along(JUMP[0]), LOSS[0]), (wide, NEAR[1] - LOSS[0]), BLUE, jumped),
+        *_line("loss", "loss", fallen, step, f"{losses[step // EVERY]:.2f}", LOSS, ORANGE),
+        *_line("near", "one letter back", near, step, f"{near[n][1]:.2f}", NEAR, BLUE),
+        *(
+            word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
+            for at in (0, *JUMP, STEPS[-1])
+        ),
     ]
+
+
+def _line(
+    key: str,
+    name: str,
+    points: list[tuple[int, float]],
+    step: int,
+    now: str,
+    rows: Place,
+    colour: Colour,
+) -> list[Part]:
+    """A curve by step, as shares of its height, with its name before and its number after it."""
+    top, low = rows
+    gone = [each for each in points if each[0] <= step]
+    gone += gone[-1:] * (len(points) - len(gone))
+    drawn = [(_along(at), low - (low - top) * share) for at, share in gone]
+    (x, y), middle = drawn[-1], (top + low) / 2 + 6
+    return [
+        line(f"{key} floor", [(LEFT, low), (RIGHT, low)], GREY, 1),
+        word(f"{key} name", LEFT - 12, middle + 10, name, colour, "end", SMALL),
+        line(f"{key} curve", drawn, colour, 4),
+        dot(f"{key} dot", x, y, 6, colour),
+        word(f"{key} now", RIGHT + 12, middle, now, colour, "start", weight=600),
+    ]
+
+
+def _along(step: int) -> float:
+    """Where a step stands: the first ones are wider, as most happens there."""
+    return LEFT + (RIGHT - LEFT) * math.log1p(step / EVERY) / math.log1p(STEPS[-1] / EVERY)
 
 
 # What is recorded ---------------------------------------------------------------------------------
