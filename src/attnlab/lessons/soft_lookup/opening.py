@@ -37,7 +37,7 @@ MENUS = {
 MANY = ("dogs", "kings", "girls", "cats")
 HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
 GAP, LEAST = 15, 0.05  # between words, where there is room; a weight that is drawn
-EDGE, TALL = 10, 58  # how much wider the slot of the verbs is than they are, how high it is
+EDGE, TALL = 16, 58  # how much wider the slot of the verbs is than they are, how high it is
 AIR = 6  # before the slot, as its neighbour is bold
 APART = 13  # how far the two verbs are from the line
 START = "start"  # what the model has for the beginning of a text
@@ -80,7 +80,11 @@ def _frames(chosen: Choice) -> list[Frame]:
     first, second = nouns = (2, text.index(chosen["second noun"], 3))
     stage = [*_asked(middles, last, nouns), *_doubt(middles, last, first)]
     slot, said = _verbs(verbs, middles[-1]), f"“{text[-1]}”"
-    near = f"stands beside “{text[second]}”, and gives it" if second < last else "keeps for itself"
+    near = (
+        f"stands beside “{text[second]}”, and gives it"
+        if second < last
+        else "is a noun itself, and keeps"
+    )
     heard = [*_arcs(row, middles), *_given(row, middles, nouns)]
     guess, other = known["guess"], known["other"]
     return [
@@ -112,7 +116,7 @@ def _frames(chosen: Choice) -> list[Frame]:
 def _places(text: Sequence[str], verb: str) -> list[float]:
     """Where the middles of words are, and of the slot for the verb after them."""
     wide = _width(verb) + AIR
-    gap = min(GAP, (WIDE - wide - across(text, gap=0)) / len(text))
+    gap = min(GAP, (WIDE - 2 - wide - across(text, gap=0)) / len(text))
     right = across(text, gap=gap) + gap
     left = (WIDE - right - wide) / 2
     return [*places(text, gap=gap, left=left), left + right + (wide + AIR) / 2]
