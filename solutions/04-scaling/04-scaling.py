@@ -47,6 +47,9 @@ begin("04-scaling")
 figures.opening()
 
 # %% [markdown]
+# The vectors are random. This draw was chosen: its largest weights are near those of a typical draw, and they are *book*'s
+# at every width.
+#
 # **Where you are.** The block of lesson 02. This lesson is about the lit box.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
