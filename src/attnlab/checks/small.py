@@ -64,8 +64,9 @@ def _sizes(draw: Draw) -> Iterator[dict[str, Any]]:
         draw.whole(dict(zip(draw.letters, sizes, strict=True)))
         for sizes in itertools.product(SIZES, repeat=len(draw.letters))
     ]
-    few = [sizes for sizes in forms if _least(draw, sizes) <= FEW]
-    few = [sizes for sizes in few if _count(draw.given(sizes, ())) <= FEW]
+    # Each is drawn, as the numbers of those that are kept follow from it.
+    drawn = [(sizes, draw.given(sizes, ())) for sizes in forms]
+    few = [sizes for sizes, given in drawn if _least(draw, sizes) <= FEW and _count(given) <= FEW]
     few.sort(key=lambda sizes: (-len(set(sizes.values())), sum(sizes.values())))
     yield from few[:FORMS]
 
@@ -109,7 +110,7 @@ def _refused(draw: Draw, given: Given) -> Iterator[Case]:
 
 
 def _least(draw: Draw, sizes: Mapping[str, Any]) -> int:
-    """How many numbers there are in the arrays alone, of which none is drawn for that."""
+    """How many numbers there are in the arrays alone: to count all takes longer."""
     axes = map(draw.axes_of, draw.arrays)
     return sum(math.prod(sizes[axis] for axis in each) for each in axes)
 
