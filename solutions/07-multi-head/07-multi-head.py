@@ -40,10 +40,10 @@ begin("07-multi-head")
 figures.opening()
 
 # %% [markdown]
-# **Where you are.** The block of lesson 02. The new part is lit: $W_o$.
+# **Where you are.** The block of lesson 02. The new parts are lit: heads, and $W_o$.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.block("W_o")
+figures.block("heads", "W_o")
 
 # %% [markdown]
 # ## Recall

@@ -42,10 +42,10 @@ begin("08-cross-attention")
 figures.opening()
 
 # %% [markdown]
-# **Where you are.** This is the block of lesson 02. The two lit arrows change: now they bring another sequence instead of X.
+# **Where you are.** This is the block of lesson 02. What is new is lit: keys and values come from another sequence.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.block("X to W_k", "X to W_v")
+figures.block("context")
 
 # %% [markdown]
 # ## Recall

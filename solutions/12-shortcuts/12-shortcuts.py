@@ -46,7 +46,7 @@ figures.opening()
 # **Where you are.** The lit parts are what a shortcut changes.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.block("scores", "scale", "mask", "softmax")
+figures.block("mask", "softmax", "K", "V")
 
 # %% [markdown]
 # ## Recall

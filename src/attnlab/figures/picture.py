@@ -36,6 +36,7 @@ STYLE: Any = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "svg.hashsalt": "attnlab",
+    "mathtext.default": "regular",  # a subscript looks like the words around it
 }
 Line = TypeVar("Line")
 Look = TypeVar("Look")
