@@ -583,10 +583,7 @@ upper = torch.ones(4, 4).triu(1).bool()  # meant as: True = blocked
 
 by_module = module(t, t, t, attn_mask=upper)[1].detach()
 by_sdpa = F.scaled_dot_product_attention(t, t, unit, attn_mask=upper)
-both = {
-    "nn.MultiheadAttention:\nTrue = blocked": by_module[0],
-    "SDPA, the same mask:\nTrue = may be read": by_sdpa[0],
-}
+both = {"module: True = blocked": by_module[0], "SDPA: True = may be read": by_sdpa[0]}
 figures.causal_mask.weights_in_panels(both, four, four, upper)
 
 # %% [markdown]
