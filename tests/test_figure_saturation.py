@@ -11,7 +11,7 @@ import torch
 
 from attnlab.figures.live import Saturation
 from attnlab.figures.live.figure import short
-from attnlab.figures.live.saturation import AXES, WIDTHS, drawn, jacobian_norms, of_reader
+from attnlab.figures.live.saturation import WIDTHS, drawn, jacobian_norms, of_reader
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -73,21 +73,12 @@ def test_the_histogram_holds_nearly_all_scores_at_every_width(way: str) -> None:
     assert max(held) <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("way", [RAW, SCALED])
-def test_no_bar_of_scores_is_higher_than_its_axis(way: str) -> None:
-    most = AXES[way][2]
-    assert max(max(of_reader(d_k, 1, 4)[way]["histogram"]) for d_k in WIDTHS) <= most
-
-
-def test_each_picture_has_the_same_axes_at_every_width_and_scaled_scores_a_finer_one(
-    figure: Saturation,
-) -> None:
+def test_both_pictures_have_the_same_axes_at_every_width(figure: Saturation) -> None:
     def axes(picture: str) -> list[str]:
         return re.findall(r"<text[^>]*>([^<]*)</text>|viewBox=\"[^\"]*\"", picture)
 
     raw, scaled = map(axes, figure.state["pictures"])
-    assert "102" in raw
-    assert "5.1" in scaled
+    assert raw == scaled
     figure.d_k = 1024
     assert [axes(picture) for picture in figure.state["pictures"]] == [raw, scaled]
 

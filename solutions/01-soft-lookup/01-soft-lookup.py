@@ -69,7 +69,7 @@ figures.opening()
 # nothing to go by.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-race", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.Race(10)
+figures.live.Race(12)
 
 # %% [markdown]
 # - A **recurrent network** (RNN) plays the game of telephone: each step hands on a summary, which the next one writes

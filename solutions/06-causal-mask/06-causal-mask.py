@@ -122,14 +122,14 @@ print("output of sat:", (shares @ pages)[2])
 # %% [markdown]
 # ## See it
 #
-# Hatched cells are books that are not there yet. Which panels have the same weights? In which
+# Hatched cells are books that are not there yet. Which panels say the same? In which
 # row does the fourth differ from them most?
 
 # %% nbgrader={"grade": false, "grade_id": "see-ladder", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.causal_mask.ladder(averages, open_or_not, shares, four)
 
 # %% [markdown]
-# The first three have the same weights. In the fourth, *sat* differs most: *cat* gets 0.67 instead of 0.33.
+# The first three: softmax makes the second of the third. In the fourth, *sat* differs most: *cat* gets 0.67 instead of 0.33.
 #
 # ## Why a decoder must not see the future
 #
@@ -583,7 +583,7 @@ upper = torch.ones(4, 4).triu(1).bool()  # meant as: True = blocked
 
 by_module = module(t, t, t, attn_mask=upper)[1].detach()
 by_sdpa = F.scaled_dot_product_attention(t, t, unit, attn_mask=upper)
-both = {"nn.MultiheadAttention": by_module[0], "SDPA, the same mask": by_sdpa[0]}
+both = {"module: True = blocked": by_module[0], "SDPA: True = may be read": by_sdpa[0]}
 figures.causal_mask.weights_in_panels(both, four, four, upper)
 
 # %% [markdown]

@@ -21,11 +21,11 @@ from attnlab.figures.live.who_listens import entropies
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
 WAYS = ("no scale", "÷ √d_k")
-# Of each axis of scores: its end, a bin of it (0 is the middle of one), and the largest share.
-AXES = {"no scale": (102.0, 4.0, 1.0), "÷ √d_k": (5.1, 0.2, 0.15)}
-ZOOM = 20
+# Of the axis of scores, the same for both: its end, and a bin of it (0 is the middle of one).
+LIMIT, BIN = 102.0, 4.0
 WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 46  # of a plot, and the room around and under it
 NUMBERS = 33  # room for those along the upright axis
+UP = (Tick(0, "1"), Tick(HIGH - 4, "0"))
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 
 
@@ -102,10 +102,7 @@ def measured_shelves(seed: int) -> dict[int, dict[str, Values]]:
     scores = np.stack([[each, each / d_k**0.5] for each, d_k in zip(raw, WIDTHS, strict=True)])
     weights = softmax(scores).reshape(len(WIDTHS), len(WAYS), -1, BOOKS)
     return {
-        d_k: {
-            way: measured(scores[n, side], weights[n, side], *AXES[way][:2])
-            for side, way in enumerate(WAYS)
-        }
+        d_k: {way: measured(scores[n, side], weights[n, side]) for side, way in enumerate(WAYS)}
         for n, d_k in enumerate(WIDTHS)
     }
 
@@ -125,19 +122,17 @@ def jacobian_norms(weights: np.ndarray) -> np.ndarray:
     return np.sqrt(squares)
 
 
-def measured(scores: np.ndarray, weights: np.ndarray, limit: float, size: float) -> Values:
+def measured(scores: np.ndarray, weights: np.ndarray) -> Values:
     """What scores do to weights and slopes.
 
     Args:
         scores: (SHELVES, READERS, BOOKS), as softmax gets them.
         weights: (SHELVES · READERS, BOOKS), that softmax makes of them.
-        limit: of the histogram, on both sides of 0.
-        size: of its bins.
     Returns:
         Spread and histogram of the scores, the weights of the first shelf, and each measure for all
         readers.
     """
-    counts, _ = np.histogram(scores, np.linspace(-limit, limit, round(2 * limit / size) + 1))
+    counts, _ = np.histogram(scores, np.linspace(-LIMIT, LIMIT, round(2 * LIMIT / BIN) + 1))
     return {
         "std": float(scores.std()),
         "histogram": (counts / scores.size).tolist(),
@@ -196,48 +191,34 @@ def in_words(d_k: int, reader: int, measures: Values) -> str:
 
 
 def picture(way: str, measures: Values) -> str:
-    """A histogram of all scores over one reader's weights, as an SVG on axes that never change.
+    """A histogram of all scores over one reader's weights, as an SVG.
 
-    Scaled scores have an axis of their own: on the other one they are a needle at every width.
+    Axes are the same for both ways and at every width: scaled scores are a needle on them.
     """
     std, weights = measures["std"], measures["weights"]
-    limit, _, most = AXES[way]
     best = int(np.argmax(weights))
     said = (
         f"{way}: histogram of scores, standard deviation {std:.1f}, over bars of {BOOKS} weights, "
         f"the largest {weights[best]:.2f}, book {best + 1}"
     )
-    dashes = "".join(f"M{_across(edge, limit):.1f} 0V{HIGH}" for edge in (-std, std))
-    seen = min(AXES[each][0] for each in WAYS)  # of the finer axis, on this one
-    left, right = _across(-seen, limit), _across(seen, limit)
-    lens = f'<path d="M{left:.1f} 0H{right:.1f}V{HIGH}H{left:.1f}z" fill="#888" opacity="0.3"/>'
-    along = (
-        "scores; grey: the plot of ÷ √d_k"
-        if seen < limit
-        else f"scores ÷ √d_k, {ZOOM} times as wide"
-    )
-    ends = (f"{-limit:g}".replace("-", "−"), "0", f"{limit:g}")
+    dashes = "".join(f"M{_across(edge):.1f} 0V{HIGH}" for edge in (-std, std))
+    ends = (f"−{LIMIT:g}", "0", f"{LIMIT:g}")
     under = HIGH + EDGE + UNDER
     return svg(
         said,
         (-NUMBERS, -EDGE, WIDE + NUMBERS + EDGE, 2 * under),
-        lens if seen < limit else "",
-        f'<path d="{bars(measures["histogram"], WIDE, HIGH, most)}" fill="{BLUE}"/>',
+        f'<path d="{bars(measures["histogram"], WIDE, HIGH)}" fill="{BLUE}"/>',
         f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
-        axes(WIDE, HIGH, "share", _up(most), _along(*ends), along),
+        axes(WIDE, HIGH, "share", UP, _along(*ends), "scores of all readers"),
         f'<path d="M{WIDE - 124} -13h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
         text(WIDE, -10, "± std. deviation", "end"),
         f'<g transform="translate(0 {under})">',
         f'<path d="{bars(weights, WIDE, HIGH, gap=2)}" fill="{BLUE}"/>',
-        axes(WIDE, HIGH, "weight", _up(1), _along("1", "", str(BOOKS)), "books of this reader"),
+        axes(WIDE, HIGH, "weight", UP, _along("1", "", str(BOOKS)), "books of this reader"),
         "</g>",
         wide=400,
         size=11.4,
     )
-
-
-def _up(most: float) -> list[Tick]:
-    return [Tick(0, f"{most:g}"), Tick(HIGH - 4, "0")]
 
 
 def _along(*labels: str) -> list[Tick]:
@@ -246,6 +227,6 @@ def _along(*labels: str) -> list[Tick]:
     return [Tick(at, label, anchor) for (at, anchor), label in zip(places, labels, strict=True)]
 
 
-def _across(score: float, limit: float) -> float:
-    """Where a score stands on an axis from −limit to limit; at its end, if it is beyond."""
-    return min(max((score + limit) / (2 * limit), 0.0), 1.0) * WIDE
+def _across(score: float) -> float:
+    """Where a score stands on the axis; at its end, if it is beyond."""
+    return min(max((score + LIMIT) / (2 * LIMIT), 0.0), 1.0) * WIDE

@@ -34,7 +34,7 @@ function draw(body, model) {
     })));
     weights.replaceChildren(...rows.flatMap((row, n) => [
       element("p", {}, element("b", {}, row), " puts its weight on"),
-      element("ol", { class: "sentence", "aria-label": `weights of ${row}` }, ...marks[n].map(({ fill, word, number }) =>
+      element("ol", { class: words.length > 12 ? "sentence" : "sentence line", style: `--words:${words.length}`, "aria-label": `weights of ${row}` }, ...marks[n].map(({ fill, word, number }) =>
         element("li", {}, element("span", { class: "track", "aria-hidden": "true" }, fill), word, " ", number))),
     ]));
     makeRoom();

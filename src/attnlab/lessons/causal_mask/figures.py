@@ -22,7 +22,7 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
-OPEN_OR_BLOCKED = ListedColormap(["#ffffff", "#9ecae1"])
+OPEN_OR_BLOCKED = ListedColormap(["#d6d6d6", "#9ecae1"])
 HATCH = "///"
 # From the end of a curve to the left of its name.
 TO_NAME: Any = {"arrowstyle": "-", "lw": 0.8, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0}
@@ -59,15 +59,13 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
     blocked = np.isneginf(as_array(scores))
     figure, axes = new_figure(columns=2, rows=2, width=8.2, height=6.4)
     places = axes.ravel()
-    _draw_mask(places[0], ~blocked, tokens, tokens, "1. loop: which books are read")
-    places[0].tick_params("x", rotation=0)  # as in the other panels; and so is the aspect:
-    places[0].set_aspect("auto")  # with another one the layout loses the first label in the dark
-    heatmaps = (
-        ("2. one matrix: 1/n each", averages),
-        ("3. scores for softmax", averages),  # coloured by what softmax makes of them
-        ("4. queries and keys", weights),
-    )
-    for place, (title, numbers) in zip(places[1:], heatmaps, strict=True):
+    masks = ("1. loop: which books are read", "3. scores for softmax")  # these are no weights
+    for place, title in zip(places[::2], masks, strict=True):
+        _draw_mask(place, ~blocked, tokens, tokens, title)
+        place.tick_params("x", rotation=0)  # as in the other panels; and so is the aspect:
+        place.set_aspect("auto")  # with another one the layout loses the first label in the dark
+    heatmaps = (("2. one matrix: 1/n each", averages), ("4. queries and keys", weights))
+    for place, (title, numbers) in zip(places[1::2], heatmaps, strict=True):
         matrix = as_array(numbers)
         image = draw_heatmap(place, matrix, tokens, tokens, title)
         _mark_blocked(place, image, matrix, blocked)
@@ -76,9 +74,11 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
     places[0].set_xlabel("")
     for place in axes[1]:
         place.set_xlabel("keys")
-    for text, hidden in zip(places[2].texts, blocked.ravel(), strict=True):
-        text.set_text("−∞" if hidden else "0")
-    figure.colorbar(image, ax=axes, label="weight", shrink=0.6)
+    for (n, m), hidden in np.ndenumerate(blocked):
+        face = {"facecolor": OPEN_OR_BLOCKED(int(not hidden)), "edgecolor": "none", "pad": 1}
+        score = "−∞" if hidden else "0"
+        places[2].text(m, n, score, ha="center", va="center", fontsize=10, bbox=face)
+    figure.colorbar(image, ax=axes, label="weight in 2 and 4", shrink=0.6)
     rows = "; ".join(
         f"{token} {', '.join(f'{weight:.2f}' for weight in row)}"
         for token, row in zip(tokens, as_array(weights), strict=True)
@@ -88,7 +88,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         f"Four panels for '{' '.join(tokens)}', one row a query, one column a key; the "
         f"{int(blocked.sum())} cells above the diagonal are hatched. First, which books each "
         "reader's loop reads. Second, the matrix of averages: row n has 1/n in its first n cells. "
-        "Third, scores of 0 and minus infinity, coloured by their softmax, which is the second "
+        "Third, scores of 0 and, where it is hatched, minus infinity: their softmax is the second "
         f"panel. Fourth, the weights that queries and keys set, row by row: {rows}.",
     )
 

@@ -17,7 +17,6 @@ from attnlab.figures.picture import (
     GREEN,
     GREY,
     ORANGE,
-    PURPLE,
     Picture,
     name_lines,
     new_figure,
@@ -25,7 +24,8 @@ from attnlab.figures.picture import (
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 TERA = 1e12
-LOOKS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (PURPLE, "D"))
+OURS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"))
+PUBLISHED = ((GREY, "v"), (GREY, "D"), (GREY, "P"))
 SHORTEST = 1024  # tokens that are shown; others published none for fewer
 # Of what was measured by one's own hand: PyTorch's call as it chooses, and two single kernels.
 OWN = {"sdpa": "PyTorch's call", "triton": "Lesson 13's kernel", "flash": "FlashAttention-2"}
@@ -74,14 +74,15 @@ def speeds() -> Picture:
     peak = next(p for p in published()["peaks"] if p["device"].startswith(given["device"]))
     figure, [[axes]] = new_figure(width=7.6, height=4.6)
     said = []
-    for (kernel, name), look in zip(given["kernels"].items(), LOOKS, strict=False):
+    for (kernel, name), look in zip(given["kernels"].items(), PUBLISHED, strict=True):
         rows = [row for row in given["rows"] if row["kernel"] == kernel]
         numbers = [row["tflops"] for row in rows]
-        _line(axes, [row["n"] for row in rows], numbers, look, name)
+        label = f"{name}, {given['date'][:4]}"
+        _line(axes, [row["n"] for row in rows], numbers, look, label, "--")
         said.append(f"{name} ({when}) from {numbers[0]:.0f} to {numbers[-1]:.0f}")
     here, own = _own(given["d"])
-    for (name, points), look in zip(own.items(), LOOKS, strict=False):
-        _line(axes, [n for n, _ in points], [speed for _, speed in points], look, name, "--")
+    for (name, points), look in zip(own.items(), OURS, strict=False):
+        _line(axes, [n for n, _ in points], [speed for _, speed in points], look, name)
         said.append(f"{name} ({here}) from {points[0][1]:.0f} to {points[-1][1]:.0f}")
     at = peak["flops"] / TERA
     axes.axhline(at, color="black", linestyle="--", linewidth=1.2)
@@ -91,8 +92,11 @@ def speeds() -> Picture:
     ticks = sorted({row["n"] for row in given["rows"]})
     axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
     name_lines(axes)
-    for style, measured in {"-": f"published in {when}", "--": here}.items():
-        axes.plot([], [], style, color=GREY, label=measured)
+    for style, colour, measured in (
+        ("-", "black", f"ours: {here}"),
+        ("--", GREY, f"published in {when}"),
+    ):
+        axes.plot([], [], style, color=colour, label=measured)
     axes.legend(handles=axes.get_lines()[-2:], frameon=False, loc=(0, 0.66))
     return Picture(
         figure,

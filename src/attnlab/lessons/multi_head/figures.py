@@ -43,6 +43,9 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
             )
             place.bar_label(bars, [f"{100 * height:.0f}" for height in heights], padding=2)
         place.axhline(0.25, color=GREY, linewidth=1)
+        if place is axes[0, -1]:
+            beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+            place.annotate("guessing", (1, 0.25), (4, 0), **beside, color=GREY, va="center")
         place.set_xticks(range(len(by_seed)), [f"seed {seed}" for seed in by_seed])
         place.set_title(model)
         told = (f"{100 * f:.0f} and {100 * t:.0f} % by seed {n}" for n, (f, t) in by_seed.items())
@@ -118,30 +121,45 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
 
 
 def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
-    """Which noun decides a verb's number, with all heads and without some.
+    """How many verbs agree with their subject, the first of two nouns, with and without heads.
 
     Args:
         shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular.
     """
-    figure, axes = new_figure(columns=len(shares), width=3.6 * len(shares), height=3.2, sharey=True)
+    figure, axes = new_figure(columns=len(shares), width=3.6 * len(shares), height=3.4, sharey=True)
     words = []
     for place, (title, by_nouns) in zip(axes[0], shares.items(), strict=True):
-        colours = [BLUE if "kings" not in nouns else ORANGE for nouns in by_nouns]
-        hatches = ["//" if nouns.endswith("dogs") else "" for nouns in by_nouns]
-        labels = [nouns.replace("… ", "…\n") for nouns in by_nouns]
-        bars = place.bar(labels, [*by_nouns.values()], 0.7, color=colours, edgecolor="white")
-        for bar, hatch in zip(bars, hatches, strict=True):
-            bar.set_hatch(hatch)
-        place.bar_label(bars, [f"{100 * share:.0f} %" for share in by_nouns.values()], padding=2)
+        right = {
+            nouns.replace("… ", "…\n"): 1 - share if nouns.startswith("kings") else share
+            for nouns, share in by_nouns.items()
+        }
+        wrong = [1 - share for share in right.values()]
+        agree = place.bar([*right], [*right.values()], 0.7, color=BLUE, label="agree: right")
+        place.bar(
+            [*right],
+            wrong,
+            0.7,
+            [*right.values()],
+            color=ORANGE,
+            hatch="//",
+            edgecolor="white",
+            label="do not: wrong",
+        )
+        percent = [f"{100 * share:.0f} %" for share in right.values()]
+        for bar, label in zip(agree, percent, strict=True):
+            place.text(bar.get_x() + 0.35, 1.03, label, ha="center", color=BLUE)
         place.set_title(title)
-        told = (f"{100 * share:.0f} % after {nouns}" for nouns, share in by_nouns.items())
+        told = (f"{each} after {nouns}" for each, nouns in zip(percent, by_nouns, strict=True))
         words.append(f"{title}: {', '.join(told)}")
-    axes[0, 0].set(ylim=(0, 1.15), ylabel="verbs in the singular")
+    axes[0, 0].set(ylim=(0, 1.15), ylabel="verbs that agree")
     axes[0, 0].set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, loc="outside lower center", ncols=2)
     return Picture(
         figure,
-        f"{len(shares)} panels of four bars, the share of verbs in the singular after a subject "
-        f"and a noun nearer to the verb, each in the singular or the plural. {'; '.join(words)}.",
+        f"{len(shares)} panels of four bars, the share of verbs that agree with the subject, after "
+        "a subject and a noun nearer to the verb, each in the singular or the plural. "
+        f"{'; '.join(words)}.",
     )
 
 

@@ -140,8 +140,8 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
         place.plot(right, color=colour, linestyle=line, marker=marker, markersize=4, label=name)
         seen, unseen = np.nanmean(right[:trained]), np.nanmean(right[trained:])
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")
-    place.axhline(chance, color=GREEN, linewidth=1, zorder=0)
-    place.text(n - 0.6, chance - 0.02, "guessing", color=GREEN, va="top", ha="right")
+    place.axhline(chance, color=GREY, linewidth=1, zorder=0)
+    place.text(n - 0.6, chance - 0.02, "guessing", color=GREY, va="top", ha="right")
     place.set(xlabel="position", ylabel="share of right answers", xlim=(2, n - 0.5), ylim=(0, 1.06))
     name_lines(place)
     return Picture(

@@ -45,18 +45,18 @@ def _frame(angle: float) -> Frame:
     parts += [
         line("question", [MIDDLE, _at(query)], INK, 5),
         dot("asks", *_at(query), 7),
-        word("answer", LEFT + WIDTH / 2, TOP - 12, "the answer", size=SMALL),
+        word("answer", LEFT + WIDTH / 2, TOP - 12, "share of each", size=SMALL),
         word("salt", LEFT + WIDTH / 2, TOP + TALL + 24, f"{salt:.1f} g/l salt", size=SMALL),
     ]
-    return Frame(parts, _told(shares, most, salt, angle))
+    return Frame(parts, _told(shares, most, angle))
 
 
-def _told(shares: list[float], most: int, salt: float, angle: float) -> str:
+def _told(shares: list[float], most: int, angle: float) -> str:
     first, second = sorted(range(len(BOOKS)), key=lambda m: -shares[m])[:2]
     mixed = f", {BOOKS[second]} {shares[second]:.2f}" if shares[second] >= 0.05 else ""
     return (
         f"The question is {abs(_turned(most, angle)):.0f}° from {BOOKS[most]}. Its answer takes "
-        f"{BOOKS[first]} {shares[first]:.2f}{mixed}: {salt:.1f} grams of salt a litre."
+        f"{BOOKS[first]} {shares[first]:.2f}{mixed}."
     )
 
 

@@ -187,6 +187,19 @@ def losses(
             fontsize=STYLE["font.size"] - 1,
         )
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or None))
+    ends, (low, high) = [curve[-1] for curve in curves.values()], place.get_ylim()
+    kinds = {name.rsplit(maxsplit=1)[0] for name in curves}
+    if len(ends) > 1 and len(kinds) == 1 and max(ends) - min(ends) < (high - low) / 50:
+        for curve_line in place.get_lines():  # they end as one, and have one name
+            curve_line.set_label("_")
+        place.annotate(
+            f"all {len(ends)} {kinds.pop()}s",
+            (1, sum(ends) / len(ends)),
+            (8, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+        )
     name_lines(place)
     line = f", with a line at {floor:.2f}, {label}" if label else ""
     points = max(map(len, curves.values()))
