@@ -354,7 +354,7 @@ def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> 
     [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
     parts = opening_of("11-cost").state["frames"][at]["parts"]
     [factor] = [float(text[1:]) for _, key, _, text in parts if key == "factor"]
-    old, new = (float(parts["share 0 0 0"]["width"]) for parts in frames[at - 1 : at + 1])
+    old, new = (float(parts["sum 0 0 0"]["width"]) for parts in frames[at - 1 : at + 1])
     assert new / old == pytest.approx(factor, abs=0.01)
     assert factor == pytest.approx(np.exp(1 - 3), abs=0.01)
     for parts in frames:
