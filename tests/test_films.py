@@ -380,14 +380,14 @@ def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() 
     assert set(alike.words[6:]) == {"fox"}
     assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
     told = opening_of("14-real-model").state["frames"][-1]["told"]
-    assert told == "Same model, same words: but it writes “fox” where PyTorch's writes “cat”."
+    assert told == "Same model, same words: but it writes “fox”, and “cat” with its own attention."
 
 
 @pytest.mark.lessons("14-real-model")
 def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     right, text = model_film.RIGHT, "the queen that the dogs see"
     last = model_film.opening(right, text).state["frames"][-1]
-    assert last["told"] == "It writes the same as with PyTorch's, word for word."
+    assert last["told"] == "It writes the same as with its own, word for word."
     wrong = model_film.opening(model_film.WRONG["not scaled"], text)
     last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
     assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
