@@ -25,6 +25,7 @@ OUT, STRIP = (191, 34), 20  # left and width of the answers; how thick blocks of
 FAST = (236, 30), (242, 218)  # corner and size of the fast memory
 CELL, LEFT, TOP = 30, 242, 82  # a score in it; where they begin
 LARGEST, SUMS, UNIT = 387, 411, 16  # middle and left of what is kept, and px for a sum of 1
+ENDS = 472  # the right of what is said there
 ROOM = f"room for {BLOCK**2} scores"
 PALE = 0.3  # rows that are not followed
 
@@ -80,10 +81,10 @@ def opening() -> Film:
         sums = [
             *_peak(every[0, tile, 0]),
             *_largest([m]),
-            *_bars(0, np.array([bars]), (SUMS, TOP), (UNIT, CELL)),
+            *_bars("sum", 0, np.array([bars]), (SUMS, TOP), (UNIT, CELL)),
         ]
         number = f"{sum(bars):.2f}".rstrip("0").rstrip(".")
-        says = word("sum", SUMS, TOP + CELL + 18, number, INK, "start")
+        says = word("sum", SUMS, TOP - 30, number, INK, "start")
         frames.append(Frame([*now, *sums, says, *more], told))
 
     told = (
@@ -96,10 +97,9 @@ def opening() -> Film:
     followed(0, old, [total], f"{told}of e^(score\u00a0−\u00a0{_whole(old)}).")
     told = f"Block B takes the place of A. The first row has a larger score now: {_whole(new)}."
     followed(1, new, [total, 0], told)
-    told = f"The old sum shrinks to fit it: times {power}, which is {factor:.2f}."
-    shrinks = word(
-        "factor", SUMS, TOP + 2 * CELL + 16, f"×{factor:.2f}", ORANGE, "start", SIZE, 700
-    )
+    told = f"The old sum shrinks to fit it: times {power}, which is {factor:.3f}."
+    says = f"×{factor:.3f}"
+    shrinks = word("factor", ENDS, TOP + CELL + 20, says, ORANGE, "end", SIZE, 700)
     followed(1, new, [b.sums[0, 0], 0], told, shrinks)
     told = "B's own sum joins it. No score of A was needed again."
     followed(1, new, [*b.sums[0]], told)
@@ -108,15 +108,15 @@ def opening() -> Film:
         """All four rows of a tile."""
         parts = [*_all(i * BLOCKS + j), *_held(i * BLOCKS + j), *_fast()]
         parts += [part for n in range(i) for part in _answers(n, kept[n][-1])]
-        parts += [*_tile(j, every[i, j], kept[i]), *_sums(i, kept[i][j])]
+        parts += [*_tile(i * BLOCKS + j, every[i, j], kept[i]), *_sums(i, kept[i][j])]
         frames.append(Frame(parts, told))
 
     at_once(0, 2, "Then block C. All four rows do the same, each with its own largest score.")
     parts = [*_all(BLOCKS), *_fast(ROOM), *_room()]
-    shares = _bars(0, c.shares, (SUMS, TOP), (60, CELL))
-    told = "Divided by its sum, each row is an answer: shares of A, B and C."
+    shares = _bars("share", 0, c.shares, (SUMS, TOP), (60, CELL))
+    told = "Divided by its sum, each row becomes shares of A, B and C, which weigh their values."
     frames.append(Frame([*parts, *shares], told))
-    told = f"These {BLOCK} answers go out. No score does."
+    told = f"The answers of these {BLOCK} go out. No score does."
     frames.append(Frame([*parts, *_answers(0, c)], told))
     at_once(1, 1, "The next four queries: a tile comes, is used, and is gone.")
     at_once(2, 1, "At no time are there more scores than those of one tile.")
@@ -198,29 +198,34 @@ def _fast(held: str = f"{BLOCK**2} scores held") -> list[Part]:
 def _room() -> list[Part]:
     """For a tile."""
     side = range(BLOCK)
-    return [_cell(r, c, INK, 0.08, 0.5) for r in side for c in side]
+    return [_cell("room", r, c, INK, 0.08, 0.5) for r in side for c in side]
 
 
-def _cell(r: int, c: int, colour: str | Colour, filled: float, opacity: float = 1) -> Part:
+def _cell(
+    key: str, r: int, c: int, colour: str | Colour, filled: float, opacity: float = 1
+) -> Part:
     corner = LEFT + c * CELL, TOP + r * CELL
-    return box(f"cell {r}{c}", corner, (CELL, CELL), colour, filled, 1, opacity)
+    return box(f"{key} {r}{c}", corner, (CELL, CELL), colour, filled, 1, opacity)
 
 
-def _tile(j: int, scores: np.ndarray, kept: list[Kept], row: int | None = None) -> list[Part]:
-    """The tile in fast memory, all rows or one followed; a cell is as full as its power."""
-    wide = BLOCK * CELL
+def _tile(tile: int, scores: np.ndarray, kept: list[Kept], row: int | None = None) -> list[Part]:
+    """The tile in fast memory, all rows or one followed; a cell is as full as its power.
+
+    Its scores are its own: those of another tile come as these go.
+    """
+    wide, j = BLOCK * CELL, tile % BLOCKS
     parts = [
-        box("keys", (LEFT, TOP - STRIP - 5), (wide, STRIP), COLOURS[j], 0.3, 1.5),
-        word("keys name", LEFT + wide / 2, TOP - 9, NAMES[j], size=SMALL),
+        box(f"keys {j}", (LEFT, TOP - STRIP - 5), (wide, STRIP), COLOURS[j], 0.3, 1.5),
+        word(f"keys {j} name", LEFT + wide / 2, TOP - 9, NAMES[j], size=SMALL),
     ]
     for r, each in enumerate(scores):
         opacity = 1 if row in (None, r) else PALE
         for c, score in enumerate(each):
             power, x = float(np.exp(score - kept[j].m[r])), LEFT + (c + 0.5) * CELL
             parts += [
-                _cell(r, c, COLOURS[j], 0.5 * power, opacity),
+                _cell(f"cell {tile}", r, c, COLOURS[j], 0.5 * power, opacity),
                 word(
-                    f"score {r}{c}",
+                    f"score {tile} {r}{c}",
                     x,
                     TOP + r * CELL + 22,
                     _whole(score),
@@ -243,7 +248,14 @@ def _largest(m: Sequence[float]) -> list[Part]:
         word("largest", LARGEST + 17, TOP - 9, "max", ORANGE, "end", SMALL),
         word("sums", SUMS, TOP - 9, "sum", anchor="start", size=SMALL),
         *(
-            word(f"largest {r}", LARGEST, TOP + r * CELL + 22, _whole(each), ORANGE, weight=700)
+            word(
+                f"largest {r} {each:.0f}",
+                LARGEST,
+                TOP + r * CELL + 22,
+                _whole(each),
+                ORANGE,
+                weight=700,
+            )
             for r, each in enumerate(m)
         ),
     ]
@@ -251,25 +263,25 @@ def _largest(m: Sequence[float]) -> list[Part]:
 
 def _sums(i: int, kept: Kept) -> list[Part]:
     """What is kept of four rows."""
-    bars = _bars(i, kept.sums, (SUMS, TOP), (UNIT, CELL))
+    bars = _bars("sum", i, kept.sums, (SUMS, TOP), (UNIT, CELL))
     return [*bars, *_largest(kept.m.tolist())]
 
 
 def _answers(i: int, kept: Kept) -> list[Part]:
     top = _corner(i * BLOCKS)[1]
-    return _bars(i, kept.shares, (OUT[0], top), (OUT[1], SMALLER))
+    return _bars("share", i, kept.shares, (OUT[0], top), (OUT[1], SMALLER))
 
 
 def _bars(
-    i: int, numbers: np.ndarray, corner: tuple[float, float], size: tuple[float, float]
+    what: str, i: int, numbers: np.ndarray, corner: tuple[float, float], size: tuple[float, float]
 ) -> list[Part]:
-    """A bar for each query of block i; size is how long 1 is, and how tall a bar."""
+    """Sums or shares of each query of block i; size is how long 1 is, and how tall a bar."""
     (left, top), (unit, tall) = corner, size
     parts, gap = [], tall / 6
     for r, row in enumerate(numbers):
         right = left
         for j, number in enumerate(row):
             place, wide = (right, top + r * tall + gap), unit * number
-            parts.append(box(f"share {i} {r} {j}", place, (wide, tall - 2 * gap), COLOURS[j]))
+            parts.append(box(f"{what} {i} {r} {j}", place, (wide, tall - 2 * gap), COLOURS[j]))
             right += wide
     return parts

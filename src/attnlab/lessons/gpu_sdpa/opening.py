@@ -25,11 +25,11 @@ TRIPS = (  # of all scores, there and back, as `bench.ways.naive` is written
 
 HIGH, LOW = 268, 260  # of the sheet; of the lines under the pictures
 START, LONGEST = 100, 298  # of bars: their left, and the longest
-LANES, THICK = (48, 90), 26  # middles of bars
-MOVED = 252  # where it says how much has moved
+LANES, THICK = (38, 101), 22  # middles of bars
 ALL, SIDE = (24, 142), 94  # the scores in memory: their corner and side
 CHIPS, RADIUS = ((206, 189), (390, 189)), 47  # of both ways: their middles, and their radius
 CELLS = 8  # tiles along a side
+PALE = 0.35  # scores that stay where they are, beside those on their way
 TRAIN = 4  # tiles that are seen on their way
 Rows = dict[str, dict[str, Any]]
 
@@ -41,8 +41,8 @@ def opening() -> Film:
     frames = [
         Frame(
             _parts(0, 0, rows),
-            f"Both do the same operations. At the speed of large matrix products they take "
-            f"{_ms(alone())}.",
+            f"The lesson's attend and PyTorch's call do the same operations, which take "
+            f"{_ms(alone())} at the speed of large matrix products.",
         ),
         Frame(
             _parts(fast, 0, rows),
@@ -55,7 +55,7 @@ def opening() -> Film:
         frames.append(Frame(_parts(now, trip, rows), TRIPS[(trip - 1) // 2]))
     frames.append(
         Frame(
-            _parts(slow, 2 * len(TRIPS), rows, f": {1000 * moving():.1f} ms"),
+            _parts(slow, 2 * len(TRIPS), rows, f": about {1000 * moving():.1f} ms"),
             f"attend takes {_ms(slow)}. Most of it goes into moving {_gone(2 * len(TRIPS))} of "
             "scores.",
         )
@@ -100,7 +100,7 @@ def _parts(now: float, trip: int, rows: Rows, took: str = "") -> list[Part]:
     floor = START + LONGEST * alone() / slow
     parts = [
         word(
-            "alone", floor + 8, 24, f"{_ms(alone())} for the operations alone", INK, "start", SMALL
+            "alone", floor + 8, 19, f"{_ms(alone())} for the operations alone", INK, "start", SMALL
         ),
     ]
     for (way, name), y in zip(WAYS.items(), LANES, strict=True):
@@ -119,22 +119,30 @@ def _parts(now: float, trip: int, rows: Rows, took: str = "") -> list[Part]:
                 weight=600,
             ),
         ]
-    parts.append(line("floor", [(floor, 8), (floor, LANES[-1] + THICK)], INK, 2.5, dashes="5 4"))
-    return [*parts, *_moved(trip, took), *_memory(trip), *_chip(now, rows), *_held(now, trip, rows)]
+    parts.append(
+        line("floor", [(floor, 8), (floor, LANES[-1] + THICK / 2 + 4)], INK, 2.5, dashes="5 4")
+    )
+    return [
+        *parts,
+        *_moved(now, trip, took),
+        *_memory(trip),
+        *_chip(now, rows),
+        *_held(now, trip, rows),
+    ]
 
 
-def _moved(trip: int, took: str) -> list[Part]:
-    """What the trips so far have moved, under the time that they take at the memory's speed."""
+def _moved(now: float, trip: int, took: str) -> list[Part]:
+    """What the trips so far have moved, under the part of attend's bar that they take."""
     if not trip:
         return []
     slow, y = longest()["naive"]["seconds"], LANES[0] + THICK / 2 + 4
     left = START + LONGEST * alone() / slow + 3
-    right = left - 3 + LONGEST * moving() / slow * trip / (2 * len(TRIPS))
+    right = START + LONGEST * now / slow - 1.5
     bracket = [(left, y), (left, y + 7), (right, y + 7), (right, y)]
     text = f"{_gone(trip)} moved{took}"
     return [
         line("moving", bracket, BLUE, 3),
-        word("moved", MOVED, LANES[1] + 9, text, BLUE, "start", SMALL),
+        word("moved", left + 5, y + 25, text, BLUE, "start", SMALL),
     ]
 
 
@@ -151,7 +159,7 @@ def _memory(trip: int) -> list[Part]:
         word("memory", left + SIDE / 2, top - 8, "memory", size=SMALL),
         word("chip", x, top - 8, "chip", size=SMALL),
         box("board", ALL, (SIDE, SIDE), GREY, 0.15),
-        box("all", ALL, (SIDE, SIDE), BLUE, 1 if trip else 0),
+        box("all", ALL, (SIDE, SIDE), BLUE, PALE if trip else 0),
         *_grid("many", ALL, cell),
         line("way", [(left + SIDE, y), (x - RADIUS, y)], GREY, 3),
         dot("chip of attend", x, y, RADIUS, GREY, 0.25),

@@ -22,10 +22,8 @@ from attnlab.figures.live.parts import (
     SMALL,
     WIDE,
     Part,
-    across,
     arc,
     box,
-    places,
     word,
 )
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
@@ -33,15 +31,17 @@ from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_forward
 
 TEXT = "wolf cat owl king ; wolf"
-OWN, YOURS = "PyTorch's", "yours"
+OWN, YOURS = "its own", "yours"
+MENU = "attention exchanged for"
 MOST = 3  # words that are written
 LEAST = 0.04  # a weight that is drawn
 
 HIGH, HEAD, FLOOR = 268, 26, 146  # of the sheet; the function's name; ends of arcs
 SOURCE = 220  # of a word that is about to be copied
-LINE, BELOW, FEET = 172, 214, 254  # of the text; of what PyTorch's wrote; of the verdict
-SIZES, GAP, EDGE = (24, 22, 20, SMALL), 10, 6  # of words, the largest for which there is room
+LINE, BELOW, FEET = 172, 214, 254  # of the text; of what its own wrote; of the verdict
+SIZES, GAP, EDGE = (24, 22, 20, SMALL), 12, 6  # of words, the largest for which there is room
 FLAT = 600  # how far words would reach for arcs as low as these
+LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
 MORE = "…"  # for words at the beginning that have no room
 
 
@@ -61,7 +61,7 @@ class Text(NamedTuple):
 
 
 def opening(function: Backend | None = None, text: str = TEXT) -> Film:
-    """The film: with PyTorch's attention and then one that is wrong, or with a learner's own.
+    """The film: with the model's own attention and then one that is wrong, or with a learner's own.
 
     Args:
         function: as `attention_forward`; None is some that are wrong.
@@ -77,15 +77,15 @@ def opening(function: Backend | None = None, text: str = TEXT) -> Film:
         return Film("Your function writes", yours.compared(), HIGH)
 
     def frames(chosen: Choice) -> list[Frame]:
-        name = chosen["exchanged for"]
+        name = chosen[MENU]
         sheet = _Sheet(written(WRONG[name], given), _right(text), name)
         return [*sheet.copied(), *sheet.exchanged()]
 
     return Film(
-        "What a model writes comes through its attention",
+        "Exchange a model's attention, and it writes other words",
         frames,
         HIGH,
-        menus={"exchanged for": tuple(WRONG)},
+        menus={MENU: tuple(WRONG)},
     )
 
 
@@ -163,11 +163,11 @@ def _right(given: str) -> Text:
 
 
 class _Sheet:
-    """One line of words with arcs above, what a function writes; below is what PyTorch's wrote.
+    """One line of words with arcs above, what a function writes; below is what its own wrote.
 
     Args:
         text: written with the function.
-        right: written with PyTorch's.
+        right: written with the model's own.
         name: of the function.
     """
 
@@ -176,16 +176,19 @@ class _Sheet:
         both = zip_longest(text.words, right.words, fillvalue="")
         longest = [max(each, key=len) for each in both]
         self.at, self.skipped, self.size = _places(longest)
-        self.wide = [across([each], self.size) for each in longest]
+        self.wide = [_wide(each, self.size) for each in longest]
 
     def copied(self) -> list[Frame]:
-        """PyTorch's writes."""
+        """The model's own writes."""
         given, right = " ".join(self.text.words[: self.start]), self.right
-        stage = [*self._given(), *_named(OWN, BLUE)]
+        stage = [*self._given(), *_named("the model's own", BLUE)]
         asked = self._word("asked", self.start, LINE, "?", BLUE)
-        frames = [Frame([*stage, asked], f"A model has read “{given}”, and writes on.")]
-        if (at := _earlier(right, 0)) is not None:
+        told, at = f"A model has read “{given}”, and writes on.", _earlier(right, 0)
+        if at is None:
+            frames = [Frame([*stage, asked], told)]
+        else:
             before = arc("before", self.at[self.start - 1], self.at[at], FLOOR, 0.4, GREY, 1, FLAT)
+            frames = [Frame([*stage, asked, before], told)]
             asks, came = right.words[at : at + 2]
             told = f"“{asks}” stood here before, and what came next was “{came}”."
             frames.append(Frame([*stage, asked, before, *self._source(right, 0, 1)], told))
@@ -230,9 +233,9 @@ class _Sheet:
         both = zip_longest(self.text.words, self.right.words, fillvalue="nothing")
         at, (new, own) = next((n, two) for n, two in enumerate(both) if two[0] != two[1])
         wide = self.wide[at] + 8
-        x = min(self.at[at], WIDE - EDGE - 66)
+        x = min(self.at[at], WIDE - EDGE - 92)
         return (
-            f"Same model, same words: but it writes “{new}” where {OWN} writes “{own}”.",
+            f"Same model, same words: but it writes “{new}”, and “{own}” with {OWN} attention.",
             [
                 box(
                     "differs",
@@ -242,7 +245,7 @@ class _Sheet:
                     0,
                     2.5,
                 ),
-                word("verdict", x, FEET, "differs here", ORANGE, size=22, weight=700),
+                word("verdict", x, FEET, "first difference", ORANGE, weight=700),
             ],
         )
 
@@ -338,10 +341,24 @@ def _places(words: Sequence[str]) -> tuple[list[float], int, float]:
     Those share one place, that of the dots.
     """
     room = WIDE - 2 * EDGE
-    size = next((each for each in SIZES if across(words, each, GAP) <= room), SMALL)
+    size = next((each for each in SIZES if _across(words, each) <= room), SMALL)
     skipped, seen = 0, [*words]
-    while across(seen, size, GAP) > room and skipped + 1 < len(words):
+    while _across(seen, size) > room and skipped + 1 < len(words):
         skipped += 1
         seen = [MORE, *words[skipped:]]
-    middles = places(seen, size, GAP, (WIDE - across(seen, size, GAP)) / 2)
+    middles, right = [], (WIDE - _across(seen, size)) / 2
+    for each in seen:
+        wide = _wide(each, size)
+        middles.append(right + wide / 2)
+        right += wide + GAP
     return [*middles[:1] * skipped, *middles[1 if skipped else 0 :]], skipped, size
+
+
+def _across(words: Sequence[str], size: float) -> float:
+    """How long a line of words is."""
+    return sum(_wide(each, size) for each in words) + GAP * (len(words) - 1)
+
+
+def _wide(text: str, size: float) -> float:
+    """How wide a word is, as its letters are in wide system fonts: all gaps are alike then."""
+    return size * sum(next((n for n, each in LETTERS if letter in each), 0.62) for letter in text)

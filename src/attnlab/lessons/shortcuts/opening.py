@@ -66,8 +66,9 @@ HIGH, HEAD, FEET = 268, 22, 264  # of the sheet; of the lines over the rows and 
 TOP, TALL, FLOOR = 30, 54, 41  # of the first row; from row to row; of tokens, in a row
 FIRST, LAST, RIGHT = 122, 392, 412  # of tokens, the last of which asks; of the number that is right
 THICKEST = 15  # a token
-COLUMN, ACROSS, KEEPS = 98, 75, 404  # of the table: its left, from column to column, the last one
-CELL = (60, 12)  # of a bar in it
+COLUMNS, KEEPS = (98, 176, 265, 346), 414  # of the table: lefts of the tests, and of the last one
+ENDS = 476  # the right of what is said over the numbers
+CELL = (58, 12)  # of a bar in it
 LEAST = 0.03  # a weight that is drawn
 FLAT = 4000  # how far words would reach for arcs as low as these
 Cells = dict[str, dict[str, Any]]  # a way's, by test
@@ -94,13 +95,13 @@ def opening() -> Film:
         stage += [part for row, cells in enumerate(rows) for part in _text(row, cells[test])]
         frames.append(Frame(stage, asked.told))
         answers = [part for row, cells in enumerate(rows) for part in _answer(row, cells[test])]
-        frames.append(Frame([*stage, *answers, _head("right", RIGHT, "right")], asked.found))
+        frames.append(Frame([*stage, *answers, _share_right()], asked.found))
     numbers, table = kept(), _table(rows)
-    memory, stage = _memory(numbers), [*_names(), *_bare()]
-    told = "See what each finds, and what it keeps of the text."
-    frames.append(Frame([*stage, *_empty([*table, *memory])], told))
+    memory, stage = _memory(numbers), [*_names(), *_heads(), *_bare()]
+    told = "See how often each is right, and what it keeps of the text."
+    frames.append(Frame(stage, told))
     told = "Full attention passes all four tests. Each shortcut fails one or more."
-    frames.append(Frame([*stage, *table, *_empty(memory)], told))
+    frames.append(Frame([*stage, *table], told))
     told = (
         f"Of {TOKENS:,} tokens full attention keeps {numbers['full']:,} numbers, the running sum "
     )
@@ -170,9 +171,7 @@ def _answer(row: int, cell: dict[str, Any]) -> list[Part]:
 def _table(rows: list[Cells]) -> list[Part]:
     """How often each way is right in each test."""
     parts = []
-    for n, (test, asked) in enumerate(TESTS.items()):
-        left = COLUMN + n * ACROSS
-        parts.append(_head(f"column {n}", left, asked.short))
+    for n, (test, left) in enumerate(zip(TESTS, COLUMNS, strict=True)):
         for row, cells in enumerate(rows):
             right, colour = cells[test]["right"], _colour(cells[test])
             parts += _cell(f"{row} {n}", row, left, right, f"{right:.2f}", colour)
@@ -181,7 +180,7 @@ def _table(rows: list[Cells]) -> list[Part]:
 
 def _memory(numbers: dict[str, int]) -> list[Part]:
     """What each way keeps, as a share of what full attention does."""
-    parts = [_head("keeps", KEEPS, "keeps")]
+    parts = []
     for row, many in enumerate(numbers.values()):
         share = many / numbers["full"]
         says = "all" if share == 1 else f"1/{1 / share:.0f}"
@@ -189,20 +188,20 @@ def _memory(numbers: dict[str, int]) -> list[Part]:
     return parts
 
 
+def _heads() -> list[Part]:
+    """The table's columns are named from its start."""
+    names = [*(asked.short for asked in TESTS.values()), "keeps"]
+    lefts = zip((*COLUMNS, KEEPS), names, strict=True)
+    return [_head(f"column {n}", left, name) for n, (left, name) in enumerate(lefts)]
+
+
 def _bare() -> list[Part]:
-    """The table's bars, before they are full."""
-    lefts = [*(COLUMN + n * ACROSS for n in range(len(TESTS))), KEEPS]
+    """The table's bars, before they are full, which they are as their numbers come."""
     return [
         box(f"bare {row} {n}", (left, _top(row) + 30), CELL, INK, 0.12)
         for row in range(len(WAYS))
-        for n, left in enumerate(lefts)
+        for n, left in enumerate((*COLUMNS, KEEPS))
     ]
-
-
-def _empty(cells: list[Part]) -> list[Part]:
-    """Their bars, from which full ones grow."""
-    bars = [part for part in cells if part.tag == "rect"]
-    return [bar._replace(look={**bar.look, "width": 0}) for bar in bars]
 
 
 def _cell(key: str, row: int, left: float, share: float, says: str, colour: Colour) -> list[Part]:
@@ -216,6 +215,11 @@ def _cell(key: str, row: int, left: float, share: float, says: str, colour: Colo
 
 def _asks() -> Part:
     return word("asks", LAST, FEET, "asks", size=SMALL)
+
+
+def _share_right() -> Part:
+    """What the numbers are."""
+    return word("right", ENDS, HEAD, "share right", anchor="end", size=SMALL)
 
 
 def _head(key: str, x: float, text: str, size: float = SMALL) -> Part:

@@ -28,7 +28,8 @@ JUMP = (50, 200)  # steps between which the arcs gather
 HIGH = 268
 FLOOR, LINE = 224, 250  # ends of the arcs, and the text
 EDGE, PITCH, SIZE = 15, 14.5, 24  # the first letter's middle; from letter to letter; of letters
-LEFT, RIGHT = 184, 412  # of both curves
+LEFT, RIGHT = 184, 402  # of both curves
+GAP = 22  # from a curve's end to its number
 LOSS, NEAR = (12, 52), (68, 108)  # top and bottom of the loss, and of the weight for one letter
 TICKS = 128  # a line of steps
 LEAST = 0.08  # a weight that is drawn
@@ -73,7 +74,7 @@ def whole(text: str) -> str:
 
 
 def _told(step: int, near: float, loss: float) -> str:
-    back = f"{near:.2f} goes one letter back"
+    back = f"{near:.2f} of the weight goes one letter back"
     if step == 0:
         return f"Noise. In the first layer each letter looks everywhere: {back}."
     if step < JUMP[0]:
@@ -83,7 +84,8 @@ def _told(step: int, near: float, loss: float) -> str:
     if step < JUMP[1]:
         return f"Then the arcs gather: {back}, and the loss falls on."
     if step == JUMP[1]:
-        return f"From step {JUMP[0]} to step {step} it jumps to {near:.2f}."
+        since = f"From step {JUMP[0]} to step {step}"
+        return f"{since} the share of weight one letter back jumps to {near:.2f}."
     if step < STEPS[-1]:
         return f"Step {step}: {back}, and the loss is {loss:.2f}."
     return f"{back.capitalize()}. “{REAL}” is a word, “{INVENTED}” is none yet."
@@ -111,8 +113,13 @@ def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[P
     wide = _along(JUMP[1]) - _along(JUMP[0])
     return [
         box("jump", (_along(JUMP[0]), LOSS[0]), (wide, NEAR[1] - LOSS[0]), BLUE, jumped),
-        *_line("loss", "loss", fallen, step, f"{losses[step // EVERY]:.2f}", LOSS, ORANGE),
-        *_line("near", "one letter back", near, step, f"{near[n][1]:.2f}", NEAR, BLUE),
+        *_line(
+            "loss", "loss", LOSS[1] - 4, fallen, step, f"{losses[step // EVERY]:.2f}", LOSS, ORANGE
+        ),
+        *_line(
+            "near", "share of weight", NEAR[1] - 20, near, step, f"{near[n][1]:.2f}", NEAR, BLUE
+        ),
+        word("near name, on", LEFT - 16, NEAR[1], "one letter back", BLUE, "end", SMALL),
         *(
             word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
             for at in (0, *JUMP, STEPS[-1])
@@ -123,13 +130,14 @@ def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[P
 def _line(
     key: str,
     name: str,
+    named: float,
     points: list[tuple[int, float]],
     step: int,
     now: str,
     rows: Place,
     colour: Colour,
 ) -> list[Part]:
-    """A curve by step, as shares of its height, with its name before and its number after it."""
+    """A curve by step, as shares of its height, its name before it, its number behind."""
     top, low = rows
     gone = [each for each in points if each[0] <= step]
     gone += gone[-1:] * (len(points) - len(gone))
@@ -137,10 +145,10 @@ def _line(
     (x, y), middle = drawn[-1], (top + low) / 2 + 6
     return [
         line(f"{key} floor", [(LEFT, low), (RIGHT, low)], GREY, 1),
-        word(f"{key} name", LEFT - 12, middle + 10, name, colour, "end", SMALL),
+        word(f"{key} name", LEFT - 16, named, name, colour, "end", SMALL),
         line(f"{key} curve", drawn, colour, 4),
         dot(f"{key} dot", x, y, 6, colour),
-        word(f"{key} now", RIGHT + 12, middle, now, colour, "start", weight=600),
+        word(f"{key} now", RIGHT + GAP, middle, now, colour, "start", weight=600),
     ]
 
 
