@@ -247,7 +247,7 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), [1, 0, 3]
     powers = np.exp(keys @ q / 3**0.5)
     last = shown("02-pure-python")[-1]
-    drawn = sum(float(last[f"part {m} 0"]["width"]) for m in range(3))
+    drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
     assert drawn == pytest.approx(28 * (powers @ values) / powers.sum(), abs=0.02)
     assert opening_of("02-pure-python").state["frames"][3]["told"].endswith("= 6.")
 
@@ -258,7 +258,7 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     says = {key: text for tag, key, _, text in parts if tag == "text"}
     assert sum(Fraction(says[f"share {m}"]) for m in range(3)) == 1
     for e in range(2):
-        assert sum(Fraction(says[f"value {m} {e}"]) for m in range(3)) == Fraction(says[f"z {e}"])
+        assert sum(Fraction(says[f"read {m} {e}"]) for m in range(3)) == Fraction(says[f"z {e}"])
 
 
 @pytest.mark.lessons("03-numpy")
