@@ -279,7 +279,10 @@ def test_lesson_03s_shares_are_softmax_of_the_numbers_before_them() -> None:
         for frame in opening_of("03-numpy").state["frames"]
     ]
     at = next(n for n, each in enumerate(texts) if "0.665" in each.values())
-    scores, shares = (np.array([*map(float, each.values())]) for each in (texts[at - 1], texts[at]))
+    scores, shares = (
+        np.array([float(Fraction(said)) for said in each.values()])
+        for each in (texts[at - 1], texts[at])
+    )
     powers = np.exp(scores).reshape(3, 3)
     np.testing.assert_allclose(
         shares.reshape(3, 3), powers / powers.sum(axis=1, keepdims=True), atol=5e-4

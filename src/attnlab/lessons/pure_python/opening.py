@@ -100,7 +100,7 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         z.append(_at_end(f"z {e}", left, total, OUT + e * STEP, f"{total:.2f}", 700))
     return [
         Frame(
-            [*over, *_wholes(0.25), *_parts(shares), _called("value"), *_room()],
+            [*over, *_wholes(0.2), *_parts(shares), _called("value"), *_room()],
             "A share says how much of the value is read.",
         ),
         Frame(
