@@ -303,6 +303,20 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
         assert set(found.argmax(axis=-1)) == {BEST}
 
 
+@pytest.mark.lessons("04-scaling")
+def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
+    from attnlab.lessons.scaling.opening import scores, weights
+
+    frames = opening_of("04-scaling").state["frames"]
+    second, first = np.sort(weights()[0])[:, -2:].T
+    assert f"gets {(first / second)[3]:.0f} times" in frames[3]["told"]
+    assert f"makes {(first / second)[6]:.0f} times" in frames[6]["told"]
+    second, first = np.sort(weights()[1])[:, -2:].T
+    assert f"gets {(first / second)[4]:.1f} times" in frames[4]["told"]
+    gap = float(np.diff(np.sort(scores()[6])[-2:])[0])
+    assert f"gap {gap:.1f}" in [text for *_, text in frames[6]["parts"]]
+
+
 @pytest.mark.lessons("01-soft-lookup")
 def test_every_sentence_of_the_menus_fits_and_ends_with_the_arc_to_its_subject() -> None:
     film = import_module("attnlab.lessons.soft_lookup.opening").opening()

@@ -178,7 +178,13 @@ def _name(name: str, opacity: float = 1, text: str = "") -> Part:
     (x, y), (_, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
     below = low + 24 if _is_below(name) else y - 11
     return word(
-        f"name of {name}", x - 21, below, text or CALLED.get(name, name), size=22, weight=700, opacity=opacity
+        f"name of {name}",
+        x - 21,
+        below,
+        text or CALLED.get(name, name),
+        size=22,
+        weight=700,
+        opacity=opacity,
     )
 
 
