@@ -247,7 +247,7 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), [1, 0, 3]
     powers = np.exp(keys @ q / 3**0.5)
     last = shown("02-pure-python")[-1]
-    drawn = sum(float(last[f"part {m} 0"]["width"]) for m in range(3))
+    drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
     assert drawn == pytest.approx(28 * (powers @ values) / powers.sum(), abs=0.02)
     assert opening_of("02-pure-python").state["frames"][3]["told"].endswith("= 6.")
 
@@ -258,7 +258,7 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     says = {key: text for tag, key, _, text in parts if tag == "text"}
     assert sum(Fraction(says[f"share {m}"]) for m in range(3)) == 1
     for e in range(2):
-        assert sum(Fraction(says[f"value {m} {e}"]) for m in range(3)) == Fraction(says[f"z {e}"])
+        assert sum(Fraction(says[f"read {m} {e}"]) for m in range(3)) == Fraction(says[f"z {e}"])
 
 
 @pytest.mark.lessons("03-numpy")
@@ -279,7 +279,10 @@ def test_lesson_03s_shares_are_softmax_of_the_numbers_before_them() -> None:
         for frame in opening_of("03-numpy").state["frames"]
     ]
     at = next(n for n, each in enumerate(texts) if "0.665" in each.values())
-    scores, shares = (np.array([*map(float, each.values())]) for each in (texts[at - 1], texts[at]))
+    scores, shares = (
+        np.array([float(Fraction(said)) for said in each.values()])
+        for each in (texts[at - 1], texts[at])
+    )
     powers = np.exp(scores).reshape(3, 3)
     np.testing.assert_allclose(
         shares.reshape(3, 3), powers / powers.sum(axis=1, keepdims=True), atol=5e-4
@@ -298,6 +301,20 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
         largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
         np.testing.assert_allclose(found.max(axis=-1), largest, atol=0.12)
         assert set(found.argmax(axis=-1)) == {BEST}
+
+
+@pytest.mark.lessons("04-scaling")
+def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
+    from attnlab.lessons.scaling.opening import scores, weights
+
+    frames = opening_of("04-scaling").state["frames"]
+    second, first = np.sort(weights()[0])[:, -2:].T
+    assert f"gets {(first / second)[3]:.0f} times" in frames[3]["told"]
+    assert f"makes {(first / second)[6]:.0f} times" in frames[6]["told"]
+    second, first = np.sort(weights()[1])[:, -2:].T
+    assert f"gets {(first / second)[4]:.1f} times" in frames[4]["told"]
+    gap = float(np.diff(np.sort(scores()[6])[-2:])[0])
+    assert f"gap {gap:.1f}" in [text for *_, text in frames[6]["parts"]]
 
 
 @pytest.mark.lessons("01-soft-lookup")

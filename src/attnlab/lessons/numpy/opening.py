@@ -25,9 +25,10 @@ AXES = {"Q": "nk", "K": "km", "S": "nm", "V": "mv", "Z": "nv"}  # as they lie on
 NUMBERS = {"Q": Q, "K": K.T, "S": S, "V": V, "Z": Z}
 MAKE = {"S": ("Q", "K"), "Z": ("S", "V")}  # of which two others each is made
 TOLD = {**AXES, "K": "mk"}  # as einsum is told them
+CALLED = {"K": "Kᵀ"}  # as it lies
 LEFT = {"Q": 32, "K": 170, "S": 170, "V": 390, "Z": 390}
 WIDTH = {"Q": 26, "K": 60, "S": 60, "V": 42, "Z": 42}  # of a cell
-PALE = 0.45  # what is done with
+PALE, STRUCK = 0.45, 0.8  # what is done with; a letter that is struck, which is still read
 CELL, GAP, FLOOR = 24, 16, 172  # the last: top of Q, S and Z, which stand below
 STRING, LARGE = 25, 28  # the line of einsum's strings, and the size of their letters
 STARTS = {"S": 40, "Z": 276}  # where these begin, by what they make
@@ -45,7 +46,7 @@ def opening() -> Film:
     frames = [
         Frame(
             [*given, *_empty("S"), *_empty("Z"), *read],
-            "Which two axes will Z have? Einsum is told the letters of Q and K.",
+            "Which two axes will Z have? Einsum is told those of Q and K. Kᵀ is K, on its side.",
         ),
         Frame(
             [*given, *_array("S", (0, 0)), *_empty("Z"), *_met("Q", "K", "S"), *read],
@@ -65,7 +66,7 @@ def opening() -> Film:
         ),
         Frame(
             [*pale, *_shares(), *_array("V"), *_empty("Z"), *_einsum("Z")],
-            "Softmax makes shares of each row, along m. The axes stay.",
+            "Softmax makes shares of each row, along m: the scores S become A. The axes stay.",
         ),
         Frame(
             [*mixed, *_array("Z", (0, 0)), *_met("S", "V", "Z")],
@@ -99,7 +100,7 @@ def _means() -> list[Part]:
         for n, (axis, means) in enumerate(MEANS.items())
         for part in (
             word(f"letter {axis}", 11, 76 + 24 * n, axis, COLOURS[axis], size=SIZE, weight=600),
-            word(f"means {axis}", 26, 76 + 24 * n, means, INK, "start", SMALL),
+            word(f"means {axis}", 30, 76 + 24 * n, means, INK, "start", SMALL),
         )
     ]
 
@@ -118,11 +119,13 @@ def _array(name: str, only: tuple[int, int] | None = None, opacity: float = 1) -
 
 
 def _scaled() -> list[Part]:
-    """S, divided."""
+    """S, and what it is divided by."""
     filled = [0.4 * score / S.max() for score in S.flat]
-    places = zip(np.ndindex(*S.shape), (S / ROOT).flat, filled, strict=True)
+    places = zip(np.ndindex(*S.shape), S.flat, filled, strict=True)
     parts = [
-        part for at, score, face in places for part in _cell("S", at[0], at[1], face, f"{score:g}")
+        part
+        for (i, j), score, face in places
+        for part in _cell("S", i, j, face, f"{score}/{ROOT:g}")
     ]
     return [*parts, *_axes("S"), _name("S")]
 
@@ -175,7 +178,13 @@ def _name(name: str, opacity: float = 1, text: str = "") -> Part:
     (x, y), (_, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
     below = low + 24 if _is_below(name) else y - 11
     return word(
-        f"name of {name}", x - 21, below, text or name, size=22, weight=700, opacity=opacity
+        f"name of {name}",
+        x - 21,
+        below,
+        text or CALLED.get(name, name),
+        size=22,
+        weight=700,
+        opacity=opacity,
     )
 
 
@@ -281,7 +290,7 @@ def _einsum(into: str, *known: str) -> list[Part]:
             at = _beside(whose, each)
         size = LARGE if is_there or not whose else SIZE
         colour = COLOURS.get(each, INK)
-        opacity = (PALE if each == _shared(left, right) and into in known else 1) * is_there
+        opacity = (STRUCK if each == _shared(left, right) and into in known else 1) * is_there
         parts.append(word(f"{into} {n}", *at, each, colour, size=size, weight=600, opacity=opacity))
     middle = STARTS[into] + (STEPS[-2] + STEPS[-1]) / 2
     is_open = left in known and into not in known

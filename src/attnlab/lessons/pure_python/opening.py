@@ -26,6 +26,7 @@ KEY, ASKED, NUMBER = 65, 92, 138  # tops of the cells; the first line of numbers
 DOWN = 22  # from line to line
 UNIT, BAR, STEP = 28, 14, 17  # px for an entry of 1; how tall its bar is; from bar to bar
 VALUE, OUT = 190, 232  # tops of the first bars, of values and of Z
+APART = 2  # between the parts of Z's bars, so that slim ones are seen
 
 
 def opening() -> Film:
@@ -52,8 +53,6 @@ def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
     known = [f"{score}" if at <= m else "?" for at, score in enumerate(scores)]
     parts = [*_stage(), *_arcs(), *_row("score", known)]
-    if m == len(scores) - 1:
-        parts += _row("÷ √3", known, seen=False)
     parts += [*_query(MIDDLES[m]), *_values(), *_room()]
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
     return Frame(parts, f"Beside {whose}: {' + '.join(products)} = {scores[m]}.")
@@ -78,26 +77,36 @@ def _shares(scores: Sequence[int]) -> list[Frame]:
 
 
 def _known(scores: Sequence[int], until: str) -> list[Part]:
-    """The lines of numbers up to one; that after it waits, unseen."""
+    """The lines of numbers up to one."""
     scaled = [f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores]
     parts = [*_row("score", [f"{score}" for score in scores]), *_row("÷ √3", scaled)]
     if until == "÷ √3":
-        return [*parts, *_row("share", scaled, seen=False)]
+        return parts
     return [*parts, *_row("share", [f"{share:.3f}" for share in weights(scores)])]
 
 
 def _fills(scores: Sequence[int]) -> list[Frame]:
     """As much of the values as is read, and the sum."""
     shares = weights(scores)
+    best = max(range(len(TOKENS)), key=lambda m: shares[m])
+    most = " and ".join(f"{shares[best] * value:.2f}" for value in VALUES[best])
     over = [*_stage(), *_query(MIDDLES[ASKS]), *_arcs(shares), *_known(scores, "share")]
-    read = [*over, *_values(shares), *_room()]
-    poured = [*over, *_room(""), *_values(shares, poured=True)]
+    read = [*over, *_parts(shares), *_read(shares)]
+    poured = [*read, *_room(""), *_sum(shares)]
     z = []
     for e in range(2):
         total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
-        z.append(_at_end(f"z {e}", _left(ASKS), total, OUT + e * STEP, f"{total:.2f}", 700))
+        left = _left(ASKS) + APART * (len(TOKENS) - 1)
+        z.append(_at_end(f"z {e}", left, total, OUT + e * STEP, f"{total:.2f}", 700))
     return [
-        Frame(read, "A share says how much of the value is read."),
+        Frame(
+            [*over, *_wholes(0.2), *_parts(shares), _called("value"), *_room()],
+            "A share says how much of the value is read.",
+        ),
+        Frame(
+            [*read, *_room(), *_sum([0] * len(TOKENS))],
+            f"Of “{TOKENS[best]}” {most} are read, of the others next to nothing.",
+        ),
         Frame(poured, "What is read is added up, entry by entry."),
         Frame(
             [*poured, *z], "That is a row of Z: what “cat” has heard of each word, mostly of “sat”."
@@ -160,33 +169,68 @@ def _left(m: int) -> float:
     return MIDDLES[m] - CELL * len(QUERY) / 2
 
 
-def _row(name: str, texts: Sequence[str], seen: bool = True) -> list[Part]:
-    """A line of numbers, and what they are; they count up from where they wait unseen."""
+def _row(name: str, texts: Sequence[str]) -> list[Part]:
+    """A line of numbers, and what they are."""
     y = NUMBER + DOWN * ("score", "÷ √3", "share").index(name)
     weight = 700 if name == "share" else 500
     numbers = [
-        word(f"{name} {m}", MIDDLES[m], y, each, weight=weight, opacity=seen)
-        for m, each in enumerate(texts)
+        word(f"{name} {m}", MIDDLES[m], y, each, weight=weight) for m, each in enumerate(texts)
     ]
-    return [_name(name, y), *numbers] if seen else numbers
+    return [_name(name, y), *numbers]
 
 
-def _values(shares: Sequence[float] = (1, 1, 1), poured: bool = False) -> list[Part]:
-    """Two numbers of each word, drawn as bars; of them a share is read, and poured into Z."""
-    bars, texts = [], [_name("value" if min(shares) == 1 else "read", VALUE + 22, "values")]
-    right = [_left(ASKS)] * 2
-    for m, (share, value) in enumerate(zip(shares, VALUES, strict=True)):
-        for e, number in enumerate(value):
-            top = VALUE + e * STEP
-            place = (right[e], OUT + e * STEP) if poured else (_left(m), top)
-            text = f"{share * number:.2f}" if share < 1 and number else f"{number}"
-            bars += [
-                _bar(f"all {m} {e}", m, number, (_left(m), top), 1 if share == 1 else 0.25),
-                _bar(f"part {m} {e}", m, share * number, place),
-            ]
-            texts.append(_at_end(f"value {m} {e}", _left(m), number, top, text))
-            right[e] += UNIT * share * number
-    return [*bars, *texts]
+def _values() -> list[Part]:
+    """Two numbers of each word, drawn as bars."""
+    texts = [
+        _at_end(f"value {m} {e}", _left(m), number, VALUE + e * STEP, f"{number}")
+        for m, e, number in _entries()
+    ]
+    return [*_wholes(), *_parts([1] * len(TOKENS)), *texts, _called("value")]
+
+
+def _entries() -> list[tuple[int, int, int]]:
+    """Of the values: the word's place, the entry's, and the number."""
+    return [(m, e, number) for m, value in enumerate(VALUES) for e, number in enumerate(value)]
+
+
+def _called(name: str) -> Part:
+    return _name(name, VALUE + 22, "values")
+
+
+def _wholes(opacity: float = 1) -> list[Part]:
+    """The values' bars."""
+    return [
+        _bar(f"all {m} {e}", m, number, (_left(m), VALUE + e * STEP), opacity)
+        for m, e, number in _entries()
+    ]
+
+
+def _parts(shares: Sequence[float]) -> list[Part]:
+    """What is read of these."""
+    return [
+        _bar(f"part {m} {e}", m, shares[m] * number, (_left(m), VALUE + e * STEP))
+        for m, e, number in _entries()
+    ]
+
+
+def _read(shares: Sequence[float]) -> list[Part]:
+    """How much that is."""
+    texts = []
+    for m, e, number in _entries():
+        read = shares[m] * number
+        text = f"{read:.2f}" if number else "0"
+        texts.append(_at_end(f"read {m} {e}", _left(m), read, VALUE + e * STEP, text))
+    return [*texts, _called("read")]
+
+
+def _sum(shares: Sequence[float]) -> list[Part]:
+    """The row of Z: what is read of each word, one after the other."""
+    bars, right = [], [_left(ASKS)] * 2
+    for m, e, number in _entries():
+        read = shares[m] * number
+        bars.append(_bar(f"sum {m} {e}", m, read, (right[e], OUT + e * STEP)))
+        right[e] += UNIT * read + (APART if read else 0)
+    return bars
 
 
 def _room(text: str = "?") -> list[Part]:

@@ -14,10 +14,12 @@ BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0
 COLOURS = (GREEN, BLUE, PURPLE)
 ORDER, STEP = (0, 2, 1), 0.1  # which score is raised when, and by how much
 HIGH, BOTTOM, UNIT = 262, 286, 31  # of the sheet; y of a value of 0; px for 1
-LEFT, RIGHT, THICK = 140, 258, 48  # where ribbons begin and end; px for a share of 1
+LEFT, RIGHT, THICK = 148, 242, 48  # where ribbons begin and end; px for a share of 1
 PAGE, MIX = (42, 36), (64, 44)  # sizes of a page and of the answer
-ASIDE = 14  # from a ribbon's end to these
-NEAR, PULLS = LEFT + 6, (356, 389, 419)  # x of arrows at the pages, and of those at the answer
+BOOK, AT = 28, 62  # x of the books' names, and of their pages' left edges
+HEADS = 14  # line of the words over both
+ASIDE = 14  # from a ribbon's end to the answer
+NEAR, PULLS = LEFT + 6, (338, 376, 414)  # x of arrows at the pages, and of those at the answer
 SCALE = 474  # x of the answer's scale, on which `STEP` is as high as 1 is elsewhere
 HEAD, LEAST = 8, 1e-9  # of an arrow; a length that is one
 Numbers = Sequence[float]
@@ -35,7 +37,8 @@ def opening() -> Film:
     frames = [
         Frame(
             [*rest, *_moved(())],
-            f"Which book's score moves the answer? Each is raised alike, by {STEP:g}.",
+            f"Each book has a number on its page. Which one's score moves the answer? "
+            f"Each is raised by {STEP:g}.",
         ),
         *(_raised(n + 1, says) for n, says in enumerate(says)),
         Frame(moved, f"Each movement, divided by the step, is the slope of a score: {signed}."),
@@ -83,7 +86,7 @@ def _raised(many: int, says: str) -> Frame:
     scores = raised(book)
     share, z = weights(scores)[book], answer(scores)
     step = f"step {BOOKS[book]}"
-    up = word(step, 76, _y(VALUES[book]) + 29, f"+{STEP:g}", ORANGE, "end", 20, 700)
+    up = word(step, BOOK, _y(VALUES[book]) + 29, f"+{STEP:g}", ORANGE, size=20, weight=700)
     return Frame(
         [*_ribbons(scores), *_scale(), *_moved(ORDER[:many]), up],
         f"Raise {BOOKS[book]}'s score by {STEP:g}: its share grows to {share:.2f}, {says} {z:.2f}.",
@@ -97,21 +100,21 @@ def _y(value: float) -> float:
 def _ribbons(scores: Numbers) -> list[Part]:
     """From each page to the answer, as thick as its weight."""
     shares, z = weights(scores), answer(scores)
-    parts = []
+    middle = AT + PAGE[0] / 2
+    parts = [
+        word("books", BOOK, HEADS, "book", GREY, size=SMALL),
+        word("pages", middle, HEADS, "page", GREY, size=SMALL),
+    ]
     for name, share, value, colour in zip(BOOKS, shares, VALUES, COLOURS, strict=True):
         thick = THICK * share
         above = _y(value) - thick / 2 - 6 if name != "C" else _y(value) + thick / 2 + 18
-        left = LEFT - PAGE[0] - ASIDE
         text = f"share {share:.2f}" if name == "A" else f"{share:.2f}"
-        middle = left + PAGE[0] / 2
         parts += [
             curve(f"ribbon {name}", (LEFT, _y(value)), (RIGHT, _y(z)), colour, thick, 0.5),
-            word(f"share {name}", LEFT + 24, above, text, colour, "start", SMALL),
-            box(f"page {name}", (left, _y(value) - PAGE[1] / 2), PAGE, colour, 0.12, 2),
+            word(f"share {name}", LEFT + 16, above, text, colour, "start", SMALL),
+            box(f"page {name}", (AT, _y(value) - PAGE[1] / 2), PAGE, colour, 0.12, 2),
             word(f"says {name}", middle, _y(value) + 8, f"{value:g}", size=24, weight=600),
-            word(
-                f"book {name}", left - 8, _y(value) + 6, f"book {name}", colour, "end", SMALL, 600
-            ),
+            word(f"book {name}", BOOK, _y(value) + 7, name, colour, weight=700),
         ]
     wide, high = MIX
     x, y = RIGHT + ASIDE, _y(z)
@@ -151,14 +154,14 @@ def _moved(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
             parts.append(dot(f"moved {name}", x, _y(z), 7, colour, seen))
         else:
             parts.append(line(f"moved {name}", _arrow(x, _y(z), -UNIT * by), colour, 5, seen))
-        end = _y(z) - UNIT * by
-        y = end + 26 if by < -LEAST else end - 12
+        end, falls = _y(z) - UNIT * by, by < -LEAST
+        y = end + 26 if falls else end - 12
         if seen:
-            aside = x - 11 if pulls else x
-            parts.append(word(f"whose {name}", aside, y, name, colour, size=SMALL, weight=600))
+            parts.append(word(f"whose {name}", x, y, name, colour, size=SMALL, weight=600))
         if pulls:
+            beyond = y + 22 if falls else y - 19
             said = _signed(pulls[n])
-            parts.append(word(f"slope {name}", x - 1, y, said, ORANGE, "start", 22, 700))
+            parts.append(word(f"slope {name}", x, beyond, said, ORANGE, size=22, weight=700))
     return parts
 
 
@@ -188,7 +191,7 @@ def _beside(lengths: Numbers) -> list[Part]:
     """What these say."""
     start = _y(answer(SCORES))
     return [
-        word(f"pulls {name}", NEAR + 13, y, _signed(length), ORANGE, "start", 24, 700)
+        word(f"pulls {name}", NEAR - 13, y, _signed(length), ORANGE, "end", 24, 700)
         for name, length in zip(BOOKS, lengths, strict=True)
         if (y := start - 36 if length > 0 else start + 30) and abs(length) > LEAST
     ]

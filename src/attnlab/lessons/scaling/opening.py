@@ -31,13 +31,15 @@ HIGH = 270
 LINE, ABOVE, BELOW = 148, 130, 156  # of the words; where arcs begin
 TOP, BOTTOM, LAST = 38, 238, 264  # strips of scores; the last line of words
 ZERO, UNIT = 200, 18  # x of a score of 0; px for 1
+NAMED = 1.5  # a gap from the second score to the first that has room for its name
 PLACES = places(WORDS, left=112)  # of the words
 
 
 def opening() -> Film:
     """The film."""
     raw = scores()
-    frames = [_frame(*each) for each in zip(WIDTHS, raw, raw / _roots(), strict=True)]
+    told = zip(WIDTHS, raw, raw / _roots(), _told(), strict=True)
+    frames = [_frame(*each) for each in told]
     return Film("Why does one weight swallow the others?", frames, HIGH)
 
 
@@ -54,6 +56,30 @@ def weights() -> tuple[np.ndarray, np.ndarray]:
     return _softmax(raw), _softmax(raw / _roots())
 
 
+def gaps() -> tuple[np.ndarray, np.ndarray]:
+    """How far the largest score is ahead of the second, (7,): as they are, and divided."""
+    raw = np.diff(np.sort(scores())[:, -2:])
+    return raw[:, 0], (raw / _roots())[:, 0]
+
+
+def _told() -> list[str]:
+    """A sentence on each width."""
+    best = WORDS[BEST]
+    raw, divided = gaps()
+    return [
+        f"A query of {WIDTHS[0]} number: the scores lie close, and every word gets a share.",
+        f"{WIDTHS[1]} numbers: a score adds up more products, so a wider query spreads the scores.",
+        f"{WIDTHS[2]} numbers spread them further. Divided by √{WIDTHS[2]}, they stay together.",
+        f"Softmax turns a gap into a landslide: {raw[3]:.1f} ahead, “{best}” gets "
+        f"{np.exp(raw[3]):.0f} times the second's share.",
+        f"Divided by √{WIDTHS[4]}, the gap is only {divided[4]:.1f}: “{best}” gets "
+        f"{np.exp(divided[4]):.1f} times the second's share.",
+        f"{WIDTHS[5]} numbers: the orange scores spread still further, the blue ones do not.",
+        f"A gap of {raw[6]:.1f} makes {np.exp(raw[6]):.0f} times the share: one weight has "
+        f"swallowed the others. Divided by √{WIDTHS[6]}, none has.",
+    ]
+
+
 def _roots() -> np.ndarray:
     return np.sqrt(WIDTHS)[:, None]
 
@@ -63,7 +89,7 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _frame(width: int, raw: np.ndarray, divided: np.ndarray) -> Frame:
+def _frame(width: int, raw: np.ndarray, divided: np.ndarray, told: str) -> Frame:
     gets = [f"{_softmax(each)[BEST]:.2f}" for each in (raw, divided)]
     parts = [*_strip("raw", raw), *_strip("divided", divided)]
     parts += [*_arcs("raw", _softmax(raw)), *_arcs("divided", _softmax(divided))]
@@ -71,8 +97,6 @@ def _frame(width: int, raw: np.ndarray, divided: np.ndarray) -> Frame:
         word(f"word {m}", x, LINE, each, weight=700 if m == READER else 400)
         for m, (x, each) in enumerate(zip(PLACES, WORDS, strict=True))
     ]
-    is_last = width == max(WIDTHS)
-    begins = "One weight has swallowed the others" if is_last else f"Queries of {width}"
     parts += [
         word("as they are", 0, 20, "scores as they are", ORANGE, "start", SMALL, 600),
         word("gets", WIDE, 20, f"{WORDS[BEST]} gets {gets[0]}", ORANGE, "end", SIZE, 700),
@@ -82,10 +106,17 @@ def _frame(width: int, raw: np.ndarray, divided: np.ndarray) -> Frame:
         word("d's k", 15, LINE - 6, "k", INK, "start", SMALL, 600),
         word("width", 0, LINE + 20, f"= {width}", INK, "start", 24, 600),
     ]
-    return Frame(
-        parts,
-        f"{begins}: “{WORDS[BEST]}” gets {gets[0]}. Scores divided by √{width} leave it {gets[1]}.",
+    return Frame([*parts, *_gap(raw)], told)
+
+
+def _gap(raw: np.ndarray) -> list[Part]:
+    """The name of how far the largest score is ahead, where there is room."""
+    second, first = sorted(raw)[-2:]
+    middle = ZERO + UNIT * (first + second) / 2
+    says = word(
+        "gap", middle, TOP + 22, f"gap {first - second:.1f}", ORANGE, size=SMALL, weight=600
     )
+    return [says] if first - second > NAMED else []
 
 
 def _strip(name: str, values: np.ndarray) -> list[Part]:
