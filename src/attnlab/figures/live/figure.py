@@ -48,10 +48,14 @@ def source(name: str) -> str:
 
 
 def style(name: str = "") -> str:
-    """The palette, figure.css, and a figure's own rules after it where it has some."""
-    names = ("figure", name) if name else ("figure",)
-    sheets = ((_HERE / f"{stem}.css").read_text(encoding="utf-8") for stem in names)
-    return "\n".join([palette.style(".attn-figure"), *sheets])
+    """The palette, figure.css, and a figure's own rules where it has some.
+
+    Those count more than shared ones in any order: a page has the sheets of all its figures.
+    """
+    shared = (_HERE / "figure.css").read_text(encoding="utf-8")
+    own = (_HERE / f"{name}.css").read_text(encoding="utf-8") if name else ""
+    own = own.replace(".attn-figure", ".attn-figure.attn-figure")
+    return "\n".join([palette.style(".attn-figure"), shared, own])
 
 
 class Input:

@@ -9,7 +9,7 @@ function draw(body, model) {
   let chosen = model.get("entry");
   const { rest } = settling(model, "entry");
   const told = element("p", { class: "told", "aria-live": "polite" });
-  const panels = element("div", { class: "matrices" });
+  const panels = element("div", { class: "slopes" });
   body.append(element("p", { class: "hint" }, "Choose a number of the output. The others show how much a nudge to each of them moves it: red up, blue down, a bare 0 not at all."), panels, told);
 
   const place = () => {
