@@ -238,8 +238,8 @@ def _room(text: str = "?") -> list[Part]:
     left, middle = _left(ASKS), OUT + 23
     return [
         word("name of z", NAMES, middle, "Z", COLOURS[ASKS], "end", 24, 700),
-        box("room", (left - 5, OUT - 3), (134, 37), COLOURS[ASKS], 0.08, 1.5),
-        word("empty", left + 62, middle, text, COLOURS[ASKS], size=24, weight=700),
+        box("room", (left - 5, OUT - 3), (146, 37), COLOURS[ASKS], 0.08, 1.5),
+        word("empty", left + 68, middle, text, COLOURS[ASKS], size=24, weight=700),
     ]
 
 

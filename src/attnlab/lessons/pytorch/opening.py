@@ -14,9 +14,9 @@ BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0
 COLOURS = (GREEN, BLUE, PURPLE)
 ORDER, STEP = (0, 2, 1), 0.1  # which score is raised when, and by how much
 HIGH, BOTTOM, UNIT = 262, 286, 31  # of the sheet; y of a value of 0; px for 1
-LEFT, RIGHT, THICK = 148, 242, 48  # where ribbons begin and end; px for a share of 1
+LEFT, RIGHT, THICK = 152, 242, 48  # where ribbons begin and end; px for a share of 1
 PAGE, MIX = (42, 36), (64, 44)  # sizes of a page and of the answer
-BOOK, AT = 28, 62  # x of the books' names, and of their pages' left edges
+BOOK, AT = 26, 59  # x of the books' names, and of their pages' left edges
 HEADS = 14  # line of the words over both
 ASIDE = 14  # from a ribbon's end to the answer
 NEAR, PULLS = LEFT + 6, (338, 376, 414)  # x of arrows at the pages, and of those at the answer
@@ -43,12 +43,12 @@ def opening() -> Film:
         *(_raised(n + 1, says) for n, says in enumerate(says)),
         Frame(moved, f"Each movement, divided by the step, is the slope of a score: {signed}."),
         Frame(
-            [*moved, *_level(z), *_arrows(far), *_beside(far)],
+            [*moved, *_level(z), *_arrows(far), *_beside("way", far, (-70, 54))],
             f"Why? A's page is {far[0]:g} above the answer, B's level with it, "
             f"C's {-far[2]:g} below.",
         ),
         Frame(
-            [*moved, *_level(z), *_arrows(pulls), *_beside(pulls)],
+            [*moved, *_level(z), *_arrows(pulls), *_beside("pulls", pulls, (-16, 30))],
             f"A book pulls by its share of the way to its page: "
             f"{mine[0]} of {_signed(far[0])} is {_signed(pulls[0])}, "
             f"{mine[2]} of {_signed(far[2])} is {_signed(pulls[2])}.",
@@ -111,7 +111,7 @@ def _ribbons(scores: Numbers) -> list[Part]:
         text = f"share {share:.2f}" if name == "A" else f"{share:.2f}"
         parts += [
             curve(f"ribbon {name}", (LEFT, _y(value)), (RIGHT, _y(z)), colour, thick, 0.5),
-            word(f"share {name}", LEFT + 16, above, text, colour, "start", SMALL),
+            word(f"share {name}", LEFT + 17, above, text, colour, "start", SMALL),
             box(f"page {name}", (AT, _y(value) - PAGE[1] / 2), PAGE, colour, 0.12, 2),
             word(f"says {name}", middle, _y(value) + 8, f"{value:g}", size=24, weight=600),
             word(f"book {name}", BOOK, _y(value) + 7, name, colour, weight=700),
@@ -187,13 +187,13 @@ def _arrows(lengths: Numbers) -> list[Part]:
     ]
 
 
-def _beside(lengths: Numbers) -> list[Part]:
-    """What these say."""
-    start = _y(answer(SCORES))
+def _beside(what: str, lengths: Numbers, away: Place) -> list[Part]:
+    """What these say, above the answer's height and below: a way is no pull, and has its own."""
+    start, (above, below) = _y(answer(SCORES)), away
     return [
-        word(f"pulls {name}", NEAR - 13, y, _signed(length), ORANGE, "end", 24, 700)
+        word(f"{what} {name}", NEAR - 13, y, _signed(length), ORANGE, "end", 24, 700)
         for name, length in zip(BOOKS, lengths, strict=True)
-        if (y := start - 36 if length > 0 else start + 30) and abs(length) > LEAST
+        if (y := start + (above if length > 0 else below)) and abs(length) > LEAST
     ]
 
 
