@@ -40,16 +40,13 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 begin("04-scaling")
 
 # %% [markdown]
-# A reader asks six books. All numbers are random, and a query has twice as many at each step. (The reader was chosen
-# as a typical one; below you measure a thousand.)
+# A reader asks six books. All numbers are random, and a query has twice as many at each step. (The reader was chosen:
+# a typical one, for whom one book leads at every width. Below you measure a thousand.)
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()
 
 # %% [markdown]
-# The vectors are random. This draw was chosen: its largest weights are near those of a typical draw, and they are *book*'s
-# at every width.
-#
 # **Where you are.** The block of lesson 02. This lesson is about the lit box.
 
 # %% nbgrader={"grade": false, "grade_id": "block", "locked": true, "schema_version": 3, "solution": false, "task": false}
