@@ -13,6 +13,7 @@ from attnlab import lessons, quizzes, small
 from attnlab.home.arcs import in_words
 from attnlab.home.cover import picture
 from attnlab.home.page import Links, glossary, home
+from attnlab.small.grammar import as_labels
 from attnlab.work.places import Course
 from attnlab.work.progress import CHOSE, note
 from tests.course import tells
@@ -98,7 +99,7 @@ def test_a_question_of_no_lesson_of_ours_is_not_asked_for(course: Course) -> Non
 def test_the_picture_on_the_cover_is_what_the_small_model_gives(course: Course) -> None:
     layer, head = small.head("subject")
     weights = small.weights(small.SAMPLE)[layer][head].tolist()
-    assert in_words(small.SAMPLE, weights) in html.unescape(picture())
+    assert in_words(as_labels(small.SAMPLE), weights) in html.unescape(picture())
     assert picture() in home(course, Links())
 
 
