@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -33,7 +34,11 @@ def load_ahead() -> None:
     """
     _PROCESSES.set_forkserver_preload(["autograder.run.fork_server"])
     with _starting():
-        resource_tracker.ensure_running()  # or it is started below, and unblocks the signals
+        # Else it is started below, and unblocks the signals. Of what a second Ctrl+C leaves, it says
+        # nothing beside our own sentence: it cleans up.
+        sys.warnoptions.append("ignore")
+        resource_tracker.ensure_running()
+        sys.warnoptions.pop()
         with _signals_blocked():
             forkserver.ensure_running()
 
