@@ -34,8 +34,8 @@ def load_ahead() -> None:
     """
     _PROCESSES.set_forkserver_preload(["autograder.run.fork_server"])
     with _starting():
-        # Else it is started below, and unblocks the signals. Of what a second Ctrl+C leaves, it says
-        # nothing beside our own sentence: it cleans up.
+        # Else it is started below, and unblocks the signals. It cleans up what a second Ctrl+C
+        # leaves, and says nothing of it beside our own sentence.
         sys.warnoptions.append("ignore")
         resource_tracker.ensure_running()
         sys.warnoptions.pop()
