@@ -46,16 +46,17 @@ hand-in: $(READY) ## make what you hand in of LESSON=06-causal-mask, work/hand-i
 	@test -n "$(LESSON)" || { echo "Which lesson? For one: make hand-in LESSON=06-causal-mask" >&2; exit 2; }
 	@$(BIN)/python -m attnlab hand-in $(LESSON)
 
-# Two workers, a core each: with threads for all cores they would wait for each other.
+# Workers have a core each: with threads for all cores they would wait for each other.
 test prove deploy-test outputs: export OMP_NUM_THREADS = 1
 # Hundreds of processes would each compile the course anew where a machine keeps no bytecode.
 test prove deploy-test: export PYTHONDONTWRITEBYTECODE =
 
+# Three workers on two cores: one of them mostly waits for browsers, kernels and servers.
 test: known ## check style and types, run all tests and notebooks; LESSON=06-causal-mask: its own; FAST=1: the quick ones; ARGS goes to pytest
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 2 --durations=10 $(if $(FAST),tests -m "not slow and not prove and not deploy") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
+	$(BIN)/python -m tests.offline $(BIN)/python -m pytest -n 3 --durations=10 $(if $(FAST),tests -m "not slow and not prove and not deploy") $(if $(LESSON),-k "$(LESSON)") $(ARGS)
 
 # A file that is as it was keeps its time, by which `collect` tells since when a lesson is out.
 release: $(READY) ## make notebooks/ again from solutions/
