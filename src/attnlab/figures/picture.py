@@ -58,6 +58,7 @@ SHRINKS = 13 / (SIZE * DOTS / 72)
 STYLE: Any = {
     "font.size": SIZE,
     "axes.titlesize": SIZE,
+    "axes.titlelocation": "left",
     "axes.titlepad": 9,
     "axes.labelsize": SIZE,
     "axes.labelcolor": QUIET,
@@ -102,8 +103,9 @@ class Picture:
         if not alt.strip():
             raise ValueError("a picture needs alternative text that says what it shows")
         for axes in figure.axes:
-            axes.set_title(axes.get_title(), loc="left")
-            axes.set_title("", loc="center")
+            if title_in_the_middle := axes.get_title():
+                axes.set_title(title_in_the_middle, loc="left")
+                axes.set_title("", loc="center")
         with mpl.rc_context(STYLE):
             figure.draw_without_rendering()  # what stands where is known then
         figure.set_layout_engine("none")  # the dark one is the same picture, label for label
@@ -341,6 +343,7 @@ def draw_heatmap(
     title: str,
     limits: tuple[float, float] = (0.0, 1.0),
     colours: Colormap = WEIGHT_COLOURS,
+    least: float = 0.0,
 ) -> Any:
     """Draw a matrix as tiles, with its numbers in the cells.
 
@@ -352,6 +355,7 @@ def draw_heatmap(
         title: above the panel.
         limits: values of the first and the last colour; the same across compared panels.
         colours: one of the house's ramps.
+        least: size of a number that is written; smaller ones are seen by their colour.
     Returns:
         The image, for a colour bar.
     """
@@ -364,7 +368,7 @@ def draw_heatmap(
     image = axes.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
     tile(axes, rows, columns, title)
     for (i, j), number in np.ndenumerate(matrix):
-        said = digits(number, matrix)
+        said = digits(number, matrix) if abs(number) >= least else ""
         axes.text(j, i, said, ha="center", va="center", fontsize=SIZE, gid=CELL)
     ink_cells(axes, image)
     return image
