@@ -135,7 +135,7 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
     Args:
         shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular.
     """
-    figure, axes = new_figure(columns=len(shares), width=3.3 * len(shares), height=3.5)
+    figure, axes = new_figure(columns=len(shares), width=3.7 * len(shares), height=3.5)
     words, worst = [], (1.0, "", "")
     for place, (title, by_nouns) in zip(axes[0], shares.items(), strict=True):
         right = {

@@ -124,7 +124,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
     place, said = axes[0, 0], []
     n = len(next(iter(accuracy.values())))
     place.axvspan(trained - 0.5, n - 0.5, color="#f0f0f0", zorder=0)
-    place.text(trained, 1.07, "never seen in training", color=QUIET, va="bottom")
+    place.text(trained + 0.3, 0.72, "never seen\nin training", color=QUIET, va="center")
     kinds: dict[str, list[str]] = {BLUE: [], ORANGE: [], GREY: []}
     for (name, numbers), _ in with_looks(accuracy.items(), range(6)):
         right = as_array(numbers)
@@ -136,7 +136,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")
     place.axhline(chance, color=GREY, linewidth=1, zorder=0, label="guessing")
     place.set(xlabel="position", xlim=(2, n - 0.5), ylim=(0, 1.06))
-    place.set_title("share of right answers", pad=26)
+    place.set_title("share of right answers")
     place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
     name_lines(place)
     on, fall = (" and ".join(kinds[colour]) for colour in (BLUE, ORANGE))
