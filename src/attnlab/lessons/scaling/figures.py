@@ -218,8 +218,9 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         place.set_xticks([at + 1 for at in marks], [str(at) for at in marks])
         place.minorticks_off()
         if found < readers:
-            low: Any = {"color": ORANGE, "ha": "right", "transform": place.transAxes}
-            place.text(1, 0.06, f"{readers - found} do not", **low)
+            on_white = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            low: Any = {"color": ORANGE, "transform": place.transAxes, "bbox": on_white}
+            place.text(1, 0.07, f"{readers - found} do not", ha="right", **low)
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
         least, most = min(least, (way, found), key=lambda each: each[1]), max(most, found)
     return Picture(
