@@ -260,31 +260,40 @@ def test_the_numbers_that_are_shown_add_up() -> None:
 
 
 @pytest.mark.lessons("03-numpy")
-def test_an_axis_that_was_added_up_is_crossed_out_and_none_of_it_is_left() -> None:
+def test_an_axis_that_was_added_up_is_struck_and_none_of_it_is_left() -> None:
     frames = shown("03-numpy")
-    gone = [at for at, parts in enumerate(frames) if parts.get("Q axis k", {}).get("opacity") == 0]
+    gone = [at for at, parts in enumerate(frames) if parts.get("bar k", {}).get("opacity") == 0]
     assert len(gone) == 1
-    for parts in frames[gone[0] : -1]:
-        assert {"S 0 crossed", "S 1 crossed"} <= parts.keys()
-        assert not any(key.endswith("axis k") and float(parts[key]["opacity"]) for key in parts)
-    assert {"Z axis n", "Z axis v"} <= frames[-1].keys()
+    assert "axis k" in frames[gone[0] - 1]
+    for parts in frames[gone[0] :]:
+        assert {"S 1 struck", "S 4 struck"} <= parts.keys()
+        assert "axis k" not in parts
+    assert {key for key in frames[-1] if key.startswith("axis")} == {"axis n", "axis v"}
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_shares_are_softmax_of_the_numbers_before_them() -> None:
-    texts = [
-        {key: text for _, key, _, text in frame["parts"] if key.startswith("S says")}
-        for frame in opening_of("03-numpy").state["frames"]
-    ]
-    at = next(n for n, each in enumerate(texts) if "0.665" in each.values())
+def test_lesson_03s_steps_add_up_and_its_shares_are_softmax_of_scores_over_2() -> None:
+    frames = opening_of("03-numpy").state["frames"]
+    says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+    steps = 0
+    for frame, texts in zip(frames, says, strict=True):
+        if "first cell" in frame["told"]:
+            sentence = frame["told"].removesuffix(" in the first cell.").split(": ")[1]
+            worked, total = sentence.split(" = ")
+            sums = [part.split(" · ") for part in worked.split(" + ")]
+            exact = [Fraction(each[0]) * Fraction(each[-1] if each[1:] else 1) for each in sums]
+            name = "Z" if "m:" in frame["told"] else "made"
+            assert sum(exact) == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
+            steps += 1
+    assert steps == 7
+    at = next(n for n, texts in enumerate(says) if texts.get("name") == "A")
+    assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
-        np.array([float(Fraction(said)) for said in each.values()])
-        for each in (texts[at - 1], texts[at])
+        np.array([[float(texts[f"made says {i} {j}"]) for j in range(3)] for i in range(3)])
+        for texts in says[at - 1 : at + 1]
     )
-    powers = np.exp(scores).reshape(3, 3)
-    np.testing.assert_allclose(
-        shares.reshape(3, 3), powers / powers.sum(axis=1, keepdims=True), atol=5e-4
-    )
+    powers = np.exp(scores / 2)
+    np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-4)
 
 
 @pytest.mark.lessons("04-scaling")
@@ -316,7 +325,9 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
 
 
 @pytest.mark.lessons("01-soft-lookup")
-def test_every_sentence_of_the_menus_fits_and_ends_with_the_arc_to_its_subject() -> None:
+def test_every_sentence_of_the_menus_fits_its_shares_add_up_and_its_verb_is_as_its_subject() -> (
+    None
+):
     film = import_module("attnlab.lessons.soft_lookup.opening").opening()
     asked = film.controls()["chosen"]
     assert len(asked) >= 64
@@ -332,11 +343,17 @@ def test_every_sentence_of_the_menus_fits_and_ends_with_the_arc_to_its_subject()
         [slot] = [look for _, key, look, _ in first if key == "slot"]
         assert float(slot["x"]) + float(slot["width"]) <= WIDE
         assert all(len(each["told"].split()) <= WORDS for each in film.state["frames"])
-        arcs = [(key, look) for tag, key, look, _ in parts if tag == "path" and key[0].isdigit()]
-        thick = {key: float(look["stroke-width"]) for key, look in arcs}
-        last = max(int(key.split()[0]) for key in thick)
-        from_last = {key: each for key, each in thick.items() if key.startswith(f"{last} ")}
-        assert max(from_last, key=lambda key: from_last[key]) == f"{last} 2"
+        says = {key: text for tag, key, _, text in parts if tag == "text"}
+        shares = {key: Fraction(text) for key, text in says.items() if key.startswith("given")}
+        assert sum(shares.values()) == 1
+        assert shares["given 2"] > Fraction(1, 2)
+        looks = {key: look for _, key, look, _ in parts}
+        for key, share in shares.items():
+            laid, drawn = looks[key.replace("given", "part")], looks[key.replace("given", "to")]
+            assert float(laid["width"]) == pytest.approx(302 * share, abs=0.01)
+            assert float(drawn["stroke-width"]) == pytest.approx(1 + 15 * share, abs=0.01)
+        chosen_verb = next(key for key in ("verb -1", "verb 1") if looks[key]["font-weight"] == 700)
+        assert looks[chosen_verb]["fill"] == looks["word 2"]["fill"]
 
 
 @pytest.mark.lessons("01-soft-lookup")
