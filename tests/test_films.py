@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -209,22 +209,35 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
 
 
 @pytest.mark.lessons("08-cross-attention")
-def test_lesson_08s_lines_go_with_their_words_as_thick_as_before() -> None:
-    crossed, sorted_by_english, back = opening_of("08-cross-attention").state["frames"][-3:]
-    assert crossed["parts"] == back["parts"]
-    ends: list[dict[tuple[str, str], float]] = []
-    for frame in (crossed, sorted_by_english):
-        at = {text: look["x"] for _, key, look, text in frame["parts"] if key.startswith("asked")}
-        lines = [(key, look) for tag, key, look, _ in frame["parts"] if tag == "path"]
-        word_at = {f"{x:.1f}": text for text, x in at.items()}
-        ends.append(
-            {
-                (key[0], word_at[str(look["d"]).split()[-2]]): float(look["stroke-width"])
-                for key, look in lines
-            }
-        )
-    assert ends[0] == ends[1]
-    assert ends[0]["1", "gelesen"] > ends[0]["1", "habe"]
+def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> None:
+    from attnlab.lessons.cross_attention.opening import CROSSING, FROM, THICK, TO, weights
+
+    frames = shown("08-cross-attention")
+    lines = [{key: ends(look) for key, look in each.items() if key[0].isdigit()} for each in frames]
+    in_order = np.array(sorted(lines[0].values()))
+    np.testing.assert_allclose(in_order, np.transpose([TO, FROM[: len(TO)]]), atol=0.1)
+    spans: list[list[tuple[float, float]]] = [[], []]
+    best: dict[int, tuple[float, int]] = {}
+    for key, (left, right) in lines[-1].items():
+        n, m = map(int, key.split(" to "))
+        thick = float(frames[-1][key]["stroke-width"])
+        assert thick == pytest.approx(THICK * weights()[n][m], abs=0.01)
+        best[n] = max(best.get(n, (0, 0)), (thick, m))
+        for each, x in zip(spans, (left, right), strict=True):
+            each.append((x - thick / 2, x + thick / 2))
+    for each in spans:
+        assert all(right < left for (_, right), (left, _) in pairwise(sorted(each)))
+    crossed = [
+        pair for pair in combinations(sorted(best), 2) if best[pair[0]][1] > best[pair[1]][1]
+    ]
+    assert CROSSING in crossed
+    assert all({*pair} & {*CROSSING} for pair in crossed)
+
+
+def ends(look: dict[str, float | str]) -> tuple[float, float]:
+    """Where a line begins and ends, from the left."""
+    places = str(look["d"])[1:].split()
+    return float(places[0]), float(places[-2])
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
