@@ -127,6 +127,24 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() 
     assert row[VERB:].max() == 0
 
 
+@pytest.mark.lessons("06-causal-mask")
+def test_lesson_06s_exercises_show_the_words_so_far_and_hide_the_next() -> None:
+    from attnlab.lessons.causal_mask.opening import MIDDLES, WRITTEN
+
+    asked, solved = (
+        {key: (look, text) for _, key, look, text in frame["parts"]}
+        for frame in opening_of("06-causal-mask").state["frames"][-2:]
+    )
+    many = len(WRITTEN)
+    for n in range(1, many):
+        words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
+        assert tuple(words) == WRITTEN[:n]
+        edges = [float(frame[f"curtain {n}"][0]["x"]) for frame in (asked, solved)]
+        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n, n + 1]
+        assert (asked[f"answer {n}"][1], solved[f"answer {n}"][1]) == ("?", WRITTEN[n])
+    assert f"curtain {many}" not in asked
+
+
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others() -> None:
     from attnlab.lessons.multi_head.opening import HEADS, singular
