@@ -173,16 +173,44 @@ def test_lesson_09s_shadow_falls_at_a_right_angle_and_is_as_long_as_the_score() 
     for frame in frames[1:]:
         parts = {key: (look, text) for _, key, look, text in frame["parts"]}
         tip, foot = points(parts["falls"][0])
-        (_, end) = points(parts["short"][0])
-        along, fall, shadow = end - MIDDLE, tip - foot, foot - MIDDLE
+        along, fall, shadow = points(parts["short"][0])[1] - MIDDLE, tip - foot, foot - MIDDLE
         assert along @ fall == pytest.approx(0, abs=8)  # drawn to a tenth of a pixel
         made = float(parts["score"][1].removeprefix("score ").replace("−", "-"))
         assert shadow @ along / UNIT**2 == pytest.approx(made, abs=0.01)
+        np.testing.assert_allclose(points(parts["long"][0])[1], tip, atol=0.1)
+
+
+@pytest.mark.lessons("09-position")
+def test_lesson_09s_triangles_are_one_that_turns_once_around() -> None:
+    from attnlab.lessons.position.opening import APART, ROUND, STEP
+
+    last = shown("09-position")[-1]
+    assert len({str(look["d"]) for key, look in last.items() if key.startswith("left")}) == 1
+    turned = [turn_of(last[f"left {n}"]) for n in ROUND]
+    assert turned == [-STEP * n for n in ROUND]
+    assert len(turned) * APART * STEP == 360
+    scores = [
+        text
+        for _, key, _, text in opening_of("09-position").state["frames"][-1]["parts"]
+        if key.startswith("score at")
+    ]
+    assert scores == ["1"] * len(turned)
+
+
+def turn_of(look: dict[str, float | str]) -> float:
+    """Degrees, clockwise as SVG counts them."""
+    return float(str(look["transform"]).removeprefix("rotate(").split()[0])
 
 
 def points(look: dict[str, float | str]) -> np.ndarray:
     """Of a line."""
-    return np.array([each.split() for each in str(look["d"])[1:].split("L")], float)
+    places = np.array([each.split() for each in str(look["d"])[1:].split("L")], float)
+    if "transform" not in look:
+        return places
+    turned = np.radians(turn_of(look))
+    middle = np.array(str(look["transform"]).strip(")").split()[1:], float)
+    c, s = np.cos(turned), np.sin(turned)
+    return middle + (places - middle) @ np.array([[c, s], [-s, c]])
 
 
 @pytest.mark.lessons("05-pytorch")

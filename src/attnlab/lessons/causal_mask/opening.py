@@ -45,7 +45,7 @@ def opening() -> Film:
         ),
         Frame(
             _exercises(solved=False),
-            "So each word gets a curtain of its own. One text becomes six exercises.",
+            "So each word gets a curtain of its own: one text, six exercises.",
         ),
         Frame(
             _exercises(solved=True),
