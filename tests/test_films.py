@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -125,6 +125,24 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() 
     assert row[VERB:].max() == 0
 
 
+@pytest.mark.lessons("06-causal-mask")
+def test_lesson_06s_exercises_show_the_words_so_far_and_hide_the_next() -> None:
+    from attnlab.lessons.causal_mask.opening import MIDDLES, WRITTEN
+
+    asked, solved = (
+        {key: (look, text) for _, key, look, text in frame["parts"]}
+        for frame in opening_of("06-causal-mask").state["frames"][-2:]
+    )
+    many = len(WRITTEN)
+    for n in range(1, many):
+        words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
+        assert tuple(words) == WRITTEN[:n]
+        edges = [float(frame[f"curtain {n}"][0]["x"]) for frame in (asked, solved)]
+        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n, n + 1]
+        assert (asked[f"answer {n}"][1], solved[f"answer {n}"][1]) == ("?", WRITTEN[n])
+    assert f"curtain {many}" not in asked
+
+
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others() -> None:
     from attnlab.lessons.multi_head.opening import HEADS, singular
@@ -155,16 +173,44 @@ def test_lesson_09s_shadow_falls_at_a_right_angle_and_is_as_long_as_the_score() 
     for frame in frames[1:]:
         parts = {key: (look, text) for _, key, look, text in frame["parts"]}
         tip, foot = points(parts["falls"][0])
-        (_, end) = points(parts["short"][0])
-        along, fall, shadow = end - MIDDLE, tip - foot, foot - MIDDLE
+        along, fall, shadow = points(parts["short"][0])[1] - MIDDLE, tip - foot, foot - MIDDLE
         assert along @ fall == pytest.approx(0, abs=8)  # drawn to a tenth of a pixel
         made = float(parts["score"][1].removeprefix("score ").replace("−", "-"))
         assert shadow @ along / UNIT**2 == pytest.approx(made, abs=0.01)
+        np.testing.assert_allclose(points(parts["long"][0])[1], tip, atol=0.1)
+
+
+@pytest.mark.lessons("09-position")
+def test_lesson_09s_triangles_are_one_that_turns_once_around() -> None:
+    from attnlab.lessons.position.opening import APART, ROUND, STEP
+
+    last = shown("09-position")[-1]
+    assert len({str(look["d"]) for key, look in last.items() if key.startswith("left")}) == 1
+    turned = [turn_of(last[f"left {n}"]) for n in ROUND]
+    assert turned == [-STEP * n for n in ROUND]
+    assert len(turned) * APART * STEP == 360
+    scores = [
+        text
+        for _, key, _, text in opening_of("09-position").state["frames"][-1]["parts"]
+        if key.startswith("score at")
+    ]
+    assert scores == ["1"] * len(turned)
+
+
+def turn_of(look: dict[str, float | str]) -> float:
+    """Degrees, clockwise as SVG counts them."""
+    return float(str(look["transform"]).removeprefix("rotate(").split()[0])
 
 
 def points(look: dict[str, float | str]) -> np.ndarray:
     """Of a line."""
-    return np.array([each.split() for each in str(look["d"])[1:].split("L")], float)
+    places = np.array([each.split() for each in str(look["d"])[1:].split("L")], float)
+    if "transform" not in look:
+        return places
+    turned = np.radians(turn_of(look))
+    middle = np.array(str(look["transform"]).strip(")").split()[1:], float)
+    c, s = np.cos(turned), np.sin(turned)
+    return middle + (places - middle) @ np.array([[c, s], [-s, c]])
 
 
 @pytest.mark.lessons("05-pytorch")
@@ -207,22 +253,35 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
 
 
 @pytest.mark.lessons("08-cross-attention")
-def test_lesson_08s_lines_go_with_their_words_as_thick_as_before() -> None:
-    crossed, sorted_by_english, back = opening_of("08-cross-attention").state["frames"][-3:]
-    assert crossed["parts"] == back["parts"]
-    ends: list[dict[tuple[str, str], float]] = []
-    for frame in (crossed, sorted_by_english):
-        at = {text: look["x"] for _, key, look, text in frame["parts"] if key.startswith("asked")}
-        lines = [(key, look) for tag, key, look, _ in frame["parts"] if tag == "path"]
-        word_at = {f"{x:.1f}": text for text, x in at.items()}
-        ends.append(
-            {
-                (key[0], word_at[str(look["d"]).split()[-2]]): float(look["stroke-width"])
-                for key, look in lines
-            }
-        )
-    assert ends[0] == ends[1]
-    assert ends[0]["1", "gelesen"] > ends[0]["1", "habe"]
+def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> None:
+    from attnlab.lessons.cross_attention.opening import CROSSING, FROM, THICK, TO, weights
+
+    frames = shown("08-cross-attention")
+    lines = [{key: ends(look) for key, look in each.items() if key[0].isdigit()} for each in frames]
+    in_order = np.array(sorted(lines[0].values()))
+    np.testing.assert_allclose(in_order, np.transpose([TO, FROM[: len(TO)]]), atol=0.1)
+    spans: list[list[tuple[float, float]]] = [[], []]
+    best: dict[int, tuple[float, int]] = {}
+    for key, (left, right) in lines[-1].items():
+        n, m = map(int, key.split(" to "))
+        thick = float(frames[-1][key]["stroke-width"])
+        assert thick == pytest.approx(THICK * weights()[n][m], abs=0.01)
+        best[n] = max(best.get(n, (0, 0)), (thick, m))
+        for each, x in zip(spans, (left, right), strict=True):
+            each.append((x - thick / 2, x + thick / 2))
+    for each in spans:
+        assert all(right < left for (_, right), (left, _) in pairwise(sorted(each)))
+    crossed = [
+        pair for pair in combinations(sorted(best), 2) if best[pair[0]][1] > best[pair[1]][1]
+    ]
+    assert CROSSING in crossed
+    assert all({*pair} & {*CROSSING} for pair in crossed)
+
+
+def ends(look: dict[str, float | str]) -> tuple[float, float]:
+    """Where a line begins and ends, from the left."""
+    places = str(look["d"])[1:].split()
+    return float(places[0]), float(places[-2])
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
