@@ -437,6 +437,22 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     assert film.INVENTED not in read
 
 
+@pytest.mark.lessons("10-training")
+def test_its_dots_stand_at_its_numbers_on_the_axes() -> None:
+    for parts, frame in zip(
+        shown("10-training"), opening_of("10-training").state["frames"], strict=True
+    ):
+        says = {key: text for _, key, _, text in frame["parts"]}
+        low, high = (float(parts[f"share {at}"]["y"]) for at in (0, 1))
+        now = low + (high - low) * float(says["near now"])
+        assert float(parts["rises dot"]["cy"]) == pytest.approx(now - 6, abs=0.6)
+        two, five = (float(parts[f"loss {at}"]["y"]) for at in (2, 5))
+        along = np.log(float(says["loss now"]) / 2) / np.log(5 / 2)
+        assert float(parts["falls dot"]["cy"]) == pytest.approx(
+            two + (five - two) * along - 6, abs=3
+        )
+
+
 @pytest.mark.lessons("12-shortcuts")
 def test_what_a_window_does_not_reach_has_no_arc_and_the_sums_arcs_are_all_thin() -> None:
     full, window, added, shared = shown("12-shortcuts")[1:5]
