@@ -19,10 +19,12 @@ test("a new part stands behind what it follows in its own frame", () => {
   assert.deepEqual(inOrder(frames), ["a", "b", "c"]);
 });
 
-test("what one frame has comes or goes, and what neither has is not there", () => {
+test("what leaves fades away at the beginning of a move, what comes appears at its end", () => {
   const here = part("a", { x: 4, opacity: 0.8 }, "old");
-  assert.deepEqual(lookOf(here, undefined, 0.5), { look: { x: 4, opacity: 0.4 }, text: "old" });
+  assert.deepEqual(lookOf(here, undefined, 0.2), { look: { x: 4, opacity: 0.4 }, text: "old" });
+  assert.deepEqual(lookOf(undefined, here, 0.8).look.opacity.toFixed(9), "0.400000000");
   assert.deepEqual(lookOf(undefined, here, 1), { look: { x: 4, opacity: 0.8 }, text: "old" });
+  for (const [before, after] of [[here], [undefined, here], []]) assert.equal(lookOf(before, after, 0.5), null);
   assert.equal(lookOf(undefined, undefined, 0.5), null);
 });
 

@@ -6,6 +6,7 @@ import { player, steady } from "./motion.mjs";
 const MOVING = 0.7; // of the time for a frame; the rest is rest
 const FEW = 64; // combinations of menus that a recording has all of
 const SEEN = 0.6; // of a film that has come into view
+const GOES = 0.4; // of a move, in which what leaves fades away, and again, at its end, what comes appears
 const FAINTEST = 0.4; // of a word that becomes another: it never goes away
 const NUMBER = /-?\d+(\.\d+)?/g;
 const SAID = /[-−]?\d+(\.\d+)?/g; // a number in words
@@ -62,7 +63,8 @@ export function lookOf(before, after, share) {
   const [, , to, next] = other;
   const look = {};
   for (const name of Object.keys(from)) look[name] = between(from[name], to[name] ?? from[name], share);
-  const there = (before ? 1 - share : 0) + (after ? share : 0);
+  const faded = before ? share / GOES : (1 - share) / GOES;
+  const there = before && after ? 1 : clamped(1 - faded, 1);
   const counts = counted(words, next, share);
   const turned = counts === null ? FAINTEST + (1 - FAINTEST) * Math.abs(1 - 2 * share) : 1;
   const opacity = (look.opacity ?? 1) * there * turned;
@@ -117,6 +119,7 @@ function draw(body, model) {
     shown.node.setAttribute("aria-label", words(at));
     setText(told, words(at));
     field.value = at;
+    field.style.setProperty("--share", at / most);
     field.setAttribute("aria-valuetext", `${Math.round(at) + 1} of ${most + 1}: ${words(at)}`);
   };
   const halt = () => cancelAnimationFrame(moving);
@@ -183,6 +186,7 @@ function draw(body, model) {
     ({ frames, pace } = state);
     most = frames.length - 1;
     field.max = most;
+    field.style.setProperty("--steps", most);
     shown = sheet(state.view, frames);
     place.replaceChildren(shown.node);
     if (isFirst) choices.replaceChildren(...menu(state.menus));

@@ -18,6 +18,7 @@ SMALL, SIZE = 18, 20  # of words
 LETTER = 0.56  # a letter's width, as a share of its size, in wide system fonts
 CODE = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"  # each letter 0.6 wide
 INK = "currentColor"
+ROUND = 3  # at most, of a box's corners
 Place = tuple[float, float]
 
 
@@ -86,7 +87,7 @@ def box(
     edge: float = 0,
     opacity: float = 1,
 ) -> Part:
-    """A rectangle.
+    """A rectangle, its corners a little round.
 
     Args:
         key: of the part.
@@ -99,7 +100,7 @@ def box(
     """
     (x, y), (width, height) = corner, size
     look = {"x": x, "y": y, "width": width, "height": height, "opacity": opacity}
-    look |= {"fill_opacity": filled, "stroke_width": edge}
+    look |= {"fill_opacity": filled, "stroke_width": edge, "rx": min(ROUND, width / 8, height / 8)}
     return _part("rect", key, "", look, fill=colour, stroke=colour)
 
 
