@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
@@ -510,15 +511,52 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     assert film.INVENTED not in read
 
 
+@pytest.mark.lessons("10-training")
+def test_its_dots_stand_at_its_numbers_on_the_axes() -> None:
+    for parts, frame in zip(
+        shown("10-training"), opening_of("10-training").state["frames"], strict=True
+    ):
+        says = {key: text for _, key, _, text in frame["parts"]}
+        low, high = (float(parts[f"share {at}"]["y"]) for at in (0, 1))
+        now = low + (high - low) * float(says["near now"])
+        assert float(parts["rises dot"]["cy"]) == pytest.approx(now - 6, abs=0.6)
+        two, five = (float(parts[f"loss {at}"]["y"]) for at in (2, 5))
+        along = np.log(float(says["loss now"]) / 2) / np.log(5 / 2)
+        assert float(parts["falls dot"]["cy"]) == pytest.approx(
+            two + (five - two) * along - 6, abs=3
+        )
+
+
 @pytest.mark.lessons("12-shortcuts")
-def test_what_a_window_does_not_reach_has_no_arc_and_is_guessed() -> None:
-    frames = shown("12-shortcuts")
-    far, table = frames[3], frames[-1]
-    assert "look 0 16" in far
-    assert "look 1 16" not in far
-    wide = float(table["bare 1 1"]["width"])
-    assert float(table["share 0 1"]["width"]) == wide  # full attention, always right
-    assert float(table["share 1 1"]["width"]) < 0.2 * wide
+def test_what_a_window_does_not_reach_has_no_arc_and_the_sums_arcs_are_all_thin() -> None:
+    full, window, added, shared = shown("12-shortcuts")[1:5]
+    far = "look 28"
+    assert far not in window
+    thick = [float(each[far]["stroke-width"]) for each in (added, full, shared)]
+    assert thick[0] < min(thick[1:]) / 2
+    rows = {float(full[f"head {n}"]["stroke-width"]) for n in range(4)}
+    assert rows == {float(shared["head 0"]["stroke-width"])}
+    assert len({str(shared[f"head {n}"]["d"]) for n in range(4)}) == 1  # all heads keep one row
+    assert len({str(full[f"head {n}"]["d"]) for n in range(4)}) == 4
+
+
+@pytest.mark.lessons("12-shortcuts")
+def test_ways_stand_at_what_they_keep_and_at_the_last_test_that_they_pass() -> None:
+    from attnlab.lessons.shortcuts import opening as film
+
+    known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
+    last = shown("12-shortcuts")[-1]
+    up = {way: float(last[f"point {way}"]["cy"]) for way in film.WAYS}
+    assert sorted(up, key=lambda way: up[way]) == ["full", "shared", "sum", "window"]
+    for n, test in enumerate(film.TESTS):  # who passes one test passes those under it
+        level = points(last[f"level {n + 1}"])[0, 1]
+        passing = {way for way in film.WAYS if known[way][test]["right"] >= film.FOUND}
+        assert passing == {way for way in film.WAYS if up[way] <= level}
+    thousand, all_of_it = (points(last[f"tick {n}"])[0, 0] for n in (1000, 1))
+    shares = np.array([*film.kept().values()]) / film.kept()["full"]
+    expected = all_of_it + (all_of_it - thousand) * np.log10(shares) / 3
+    across = [float(last[f"point {way}"]["cx"]) for way in film.kept()]
+    np.testing.assert_allclose(across, expected, atol=0.1)
 
 
 @pytest.mark.lessons("12-shortcuts")
@@ -532,8 +570,13 @@ def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
     expected = [names["kept"][name] for name in ("full", "window of 8", "linear", "1 group")]
     assert [*kept().values()] == expected
     parts = opening_of("12-shortcuts").state["frames"][-1]["parts"]
-    says = {key: text for _, key, _, text in parts}
-    assert [says[f"says {row} keeps"] for row in range(4)] == ["all", "1/512", "1/910", "1/4"]
+    says = [text for _, key, _, text in parts if key.startswith("name")]
+    assert [*reversed(says)] == [
+        "full attention",
+        "window 1/512",
+        "running sum 1/910",
+        "shared keys 1/4",
+    ]
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
