@@ -15,6 +15,7 @@ from attnlab.figures.picture import (
     OCHRE,
     ORANGE,
     PURPLE,
+    SIGNED,
     WEIGHT_COLOURS,
     Picture,
     draw_heatmap,
@@ -23,7 +24,6 @@ from attnlab.figures.picture import (
     with_looks,
 )
 
-SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 LINES = (
     (GREY, ":", "s"),
     (PURPLE, "--", "^"),
