@@ -109,7 +109,7 @@ def test_a_figure_takes_what_training_made() -> None:
     assert as_array(losses).tolist() == [loss.item() for loss in losses]
     assert as_array(weights > 0.5, bool).dtype == bool
     figures.training.losses({"a model": losses})
-    figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"])
+    figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"], "the")
 
 
 @pytest.mark.slow
@@ -119,7 +119,6 @@ def test_a_figure_takes_what_training_made() -> None:
         lambda names: figures.position.clock(np.eye(9), range(len(names))),
         lambda names: figures.position.beyond(dict.fromkeys(names, np.ones(9)), 5, 0.1),
         lambda names: figures.scaling.four_measures([1], dict.fromkeys(names, np.ones((1, 4))), 3),
-        lambda names: figures.shortcuts.found([1], {name: [1.0] for name in names}, 0.1),
         lambda names: figures.training.losses({name: [1.0] for name in names}),
     ],
 )

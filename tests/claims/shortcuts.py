@@ -194,7 +194,7 @@ def _open_linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 @lesson.says(
     "Linear attention finds the mark among 17 tokens as well as softmax does.",
-    "Its line falls as the shelf grows: about 0.9 of 8 books, about 0.4 of 32.",
+    "It finds less as the shelf grows: about 0.9 of 8 books, about 0.4 of 32.",
     long=True,
 )
 def linear_attention_finds_marks_and_loses_books(seed: int) -> None:
