@@ -306,7 +306,7 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     powers = np.exp(keys @ q / 3**0.5)
     last = shown("02-pure-python")[-1]
     drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
-    assert drawn == pytest.approx(28 * (powers @ values) / powers.sum(), abs=0.02)
+    assert drawn == pytest.approx(34 * (powers @ values) / powers.sum(), abs=0.02)
     assert opening_of("02-pure-python").state["frames"][3]["told"].endswith("= 6.")
 
 
@@ -314,9 +314,11 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
 def test_the_numbers_that_are_shown_add_up() -> None:
     parts = opening_of("02-pure-python").state["frames"][-1]["parts"]
     says = {key: text for tag, key, _, text in parts if tag == "text"}
-    assert sum(Fraction(says[f"share {m}"]) for m in range(3)) == 1
+    assert sum(Fraction(says[f"number {m}"]) for m in range(3)) == 1
     for e in range(2):
-        assert sum(Fraction(says[f"read {m} {e}"]) for m in range(3)) == Fraction(says[f"z {e}"])
+        terms = [says[f"term {m} {e}"] for m in range(3)]
+        assert terms == [says[f"value {m} {e}"] for m in range(3)]
+        assert sum(map(Fraction, terms)) == Fraction(says[f"z {e}"])
 
 
 @pytest.mark.lessons("03-numpy")

@@ -41,7 +41,8 @@ HIGH, LINE, FLOOR = 252, 184, 156  # of the sheet; of the words; where arcs begi
 GAP, LEAST = 15, 0.01  # between words, where there is room; a share that is drawn
 EDGE, TALL = 38, 58  # how much wider the slot of the verbs is than they are, how high it is
 INTO = 14  # how far in it the marks are of what is one or many
-AIR = 6  # before the slot, as its neighbour is bold
+WIDER = 10  # by how much the word that listens is, as it is bold
+AIR = 4  # before the slot
 APART = 13  # how far the two verbs are from the line
 PIPE = 16  # thickness of an arc of share 1
 MARK, LARGEST = 4, 6.5  # radius of a noun's marks before it is heard, and of one heard alone
@@ -159,11 +160,12 @@ class Scene(NamedTuple):
     @property
     def middles(self) -> list[float]:
         """Of the words, and of the slot for the verb after them."""
-        wide = _width(self.verbs[1]) + AIR
-        gap = min(GAP, (WIDE - 4 - wide - across(self.text, gap=0)) / len(self.text))
-        right = across(self.text, gap=gap) + gap
+        wide, bold = _width(self.verbs[1]) + AIR, across(self.text, gap=0) + WIDER
+        gap = min(GAP, (WIDE - 4 - wide - bold) / len(self.text))
+        right = bold + gap * len(self.text)
         left = (WIDE - right - wide) / 2
-        return [*places(self.text, gap=gap, left=left), left + right + (wide + AIR) / 2]
+        *middles, last = places(self.text, gap=gap, left=left)
+        return [*middles, last + WIDER / 2, left + right + (wide + AIR) / 2]
 
     @property
     def left(self) -> float:
