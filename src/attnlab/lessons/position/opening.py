@@ -132,7 +132,7 @@ def _triangle(key: str, tip: Place, foot: Place, opacity: float) -> Part:
 
 def _score_of(asked: int) -> Part:
     """In a triangle."""
-    [(x, y)] = _seen([arrow(asked + 1, 0.93)])
+    [(x, y)] = _seen([arrow(asked + 1, 0.84)])
     made = _whole(score(asked, asked + APART))
     return word(f"score at {asked}", x, y + 7, made, GREEN, size=SMALL, weight=700)
 
