@@ -110,7 +110,7 @@ def test_each_part_has_a_key_of_its_own_and_one_tag(slug: str) -> None:
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() -> None:
+def test_lesson_06s_model_writes_the_text_of_its_film_and_guesses_it_in_one_step() -> None:
     import torch
 
     from attnlab import small
@@ -124,6 +124,10 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_looks_no_word_ahead() 
     row = small.weights(WRITTEN)[small.head("subject")[0]][small.head("subject")[1]][ASKS]
     assert row.argmax() == WRITTEN.index("dogs")
     assert row[VERB:].max() == 0
+    model = small.load()
+    in_one = model(small.numbered(WRITTEN))[0, -len(WRITTEN) :]
+    in_steps = [model(small.numbered(WRITTEN[: n + 1]))[0, -1] for n in range(len(WRITTEN))]
+    torch.testing.assert_close(in_one, torch.stack(in_steps))
 
 
 @pytest.mark.lessons("06-causal-mask")

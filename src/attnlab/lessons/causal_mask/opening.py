@@ -99,7 +99,7 @@ def _word(key: str, n: int, y: float, is_focus: bool, opacity: float = 1) -> Par
 
 def _edge(n: int) -> float:
     """Between a word and the next."""
-    return MIDDLES[n] + LETTER * LETTERS * max(len(WRITTEN[n]), 2) / 2 + GAP - 5
+    return MIDDLES[n] + LETTER * LETTERS * max(len(WRITTEN[n]), 2) / 2 + GAP - 3
 
 
 def _curtain(left: float) -> list[Part]:
@@ -113,7 +113,7 @@ def _curtain(left: float) -> list[Part]:
             for n in range(FOLDS)
         ),
         *(
-            [word("hides", left + wide / 2, 108, "not written yet", PURPLE, weight=600)]
+            [word("hides", left + wide / 2, HIGH / 2 + 6, "not written yet", PURPLE, weight=600)]
             if wide > 180
             else []
         ),

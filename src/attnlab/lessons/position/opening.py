@@ -15,7 +15,7 @@ LONG, SHORT = 2, 1
 APART = 2  # places
 ROUND = range(0, 360 // STEP, APART)  # where the shorter arrow is, once around
 PLACES = ROUND[-1] + APART + 1
-HIGH, MIDDLE, UNIT = 268, (112, 98), 45  # of the large circle; px for a length of 1
+HIGH, MIDDLE, UNIT = 268, (112, 97), 44  # of the large circle; px for a length of 1
 ROW, SMALL_R, FIRST, ACROSS = 228, 15, 20, 35.5  # of the small circles
 RIGHT = 246  # where the words beside the large circle begin
 Place = tuple[float, float]
@@ -80,7 +80,8 @@ def _frame(
     """
     made = score(asked, asks)
     tip, foot = arrow(asks - asked, LONG), (made, 0)  # as seen from the shorter arrow, 1 long
-    opening = [arrow((asks - asked) * n / 12, 0.4) for n in range(13)]
+    between = [arrow((asks - asked) * n / 12, 0.4) for n in range(13)]
+    said = _tenths(made) if thrown else "?"
     parts = [
         *_circles({asked: BLUE, asks: ORANGE}),
         word("asked", _across(asked), ROW - 21, ASKED, BLUE, weight=600),
@@ -93,26 +94,27 @@ def _frame(
             _triangle("triangle", tip, foot, 0.3 * thrown),
             line("falls", _seen([tip, foot]), GREEN, 2.5, thrown, "2 5"),
             line("shadow", _seen([(0, 0), foot]), GREEN, 13, 0.6 * thrown),
-            line("angle", _seen(opening), INK, 2),
+            line("angle", _seen(between), INK, 2),
             *_arrow("short", SHORT, BLUE),
         ),
         *_turn(asks, *_arrow("long", LONG, ORANGE)),
         dot("middle", *MIDDLE, 5),
         *(_score_of(n) for n in so_far),
+        *([] if thrown else _names()),
         word("places", RIGHT, 60, f"places {asked} and {asks}", INK, "start", 24),
         word("apart", RIGHT, 98, f"{STEP * (asks - asked)}° apart", INK, "start", 24),
-        word(
-            "score",
-            RIGHT,
-            148,
-            f"score {_tenths(made) if thrown else '?'}",
-            GREEN,
-            "start",
-            36,
-            700,
-        ),
+        word("score", RIGHT, 148, f"score {said}", GREEN, "start", 36, 700),
     ]
     return Frame(parts, told)
+
+
+def _names() -> list[Part]:
+    """Beside both arrows, as they are at first."""
+    (x, y), (to_x, to_y) = _seen([(0.6, 0), (0.3, 1)])
+    return [
+        word("short name", x, y + 25, ASKED, BLUE, weight=600),
+        word("long name", to_x, to_y, ASKS, ORANGE, "end", weight=600),
+    ]
 
 
 def _turn(place: float, *parts: Part) -> list[Part]:
@@ -132,7 +134,7 @@ def _triangle(key: str, tip: Place, foot: Place, opacity: float) -> Part:
 
 def _score_of(asked: int) -> Part:
     """In a triangle."""
-    [(x, y)] = _seen([arrow(asked + 1, 0.93)])
+    [(x, y)] = _seen([arrow(asked + 1, 0.84)])
     made = _whole(score(asked, asked + APART))
     return word(f"score at {asked}", x, y + 7, made, GREEN, size=SMALL, weight=700)
 
