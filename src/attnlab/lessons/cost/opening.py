@@ -116,8 +116,10 @@ def opening() -> Film:
         )
     parts = [*_slow(BLOCKS**2), *_fast("scores at most"), *_room(), *_many()]
     parts += [part for n in range(BLOCKS) for part in _answers(n, kept[n][-1])]
-    told = f"{TOKENS**2} scores were gone through, {BLOCK**2} held at most, and all {TOKENS} "
-    frames.append(Frame(parts, f"{told}answers are exact."))
+    told = (
+        f"{TOKENS**2} scores, never more than {BLOCK**2} held, and all {TOKENS} answers are exact."
+    )
+    frames.append(Frame(parts, told))
     return Film("Exact attention, a tile of scores at a time", frames, HIGH)
 
 
