@@ -26,7 +26,7 @@ SMALLER, MAP = 12, (28, 72)  # a score among all, and where they begin
 OUT = (178, 24)  # left and width of the answers
 CELL, TILE = 36, (244, 72)  # a score in fast memory, and where they begin
 LARGEST, SUMS, UNIT = 401, 412, 15.5  # middle and left of what is kept, and px for a sum of 1
-DIGITS, MANY = 24, 64  # sizes of scores, and of how many there are
+DIGITS, MANY = 22, 64  # sizes of scores, and of how many there are
 
 
 class Kept(NamedTuple):
@@ -100,7 +100,8 @@ def opening() -> Film:
     tile(1, 2, told, *_kept(0, b.m, b.sums))
     tile(2, None, "Then block C.", *_kept(0, c.m, c.sums))
     told = f"Each row becomes shares of A, B and C. {BLOCK} answers go out, and no score."
-    parts = [*_slow(BLOCKS), *_coming(BLOCKS), *_fast("0 scores held"), *_answers(0, c)]
+    parts = [*_slow(BLOCKS), *_coming(BLOCKS), *_fast("0 scores held"), *_room()]
+    parts += _answers(0, c)
     frames.append(Frame(parts, told))
     for at, told in (
         (3, "The next four queries: a tile comes, is used, and is gone."),

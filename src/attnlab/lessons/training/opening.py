@@ -130,6 +130,7 @@ def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[P
         line("now", [(x, LOW), (x, TOP)], INK, 1.5, 0.5),
         *_line("falls", falls, step, _share(loss), ORANGE),
         *_line("rises", rises, step, now, BLUE),
+        word("falls name", LEFT + 26, TOP + 16, "loss", ORANGE, "start", SMALL),
         word("step", SIDE, 24, f"step {step}", anchor="start", weight=600),
         word("near now", SIDE, 58, f"{now:.2f}", BLUE, "start", 26, 700),
         word("near name", SIDE, 79, "one letter", BLUE, "start", SMALL),
