@@ -441,7 +441,7 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     weights = powers / powers.sum(axis=1, keepdims=True)
     sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
     last = shown("11-cost")[-1]
-    wide = [[last[f"share {n // 4} {n % 4} {j}"]["width"] for j in range(3)] for n in range(12)]
+    wide = [[last[f"sum {n // 4} {n % 4} {j}"]["width"] for j in range(3)] for n in range(12)]
     np.testing.assert_allclose(np.array(wide, float) / tiles_film.OUT[1], sums, atol=1e-3)
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
 
@@ -458,9 +458,14 @@ def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> 
     for parts in frames:
         assert sum(key.startswith("score ") for key in parts) in (0, 16)
         assert sum(key == "held" for key in parts) <= 1
-    gone = [sum(key.startswith("gone") for key in parts) for parts in frames]
-    assert gone == sorted(gone)
-    assert gone[-1] == 9
+    done = [sum(key.startswith("done") for key in parts) for parts in frames]
+    assert done == sorted(done)
+    texts = [
+        {key: text for _, key, _, text in each["parts"]}
+        for each in opening_of("11-cost").state["frames"]
+    ]
+    assert [each["count"] for each in texts] == [f"{16 * n} of 144 done" for n in done]
+    assert (texts[-1]["all"], texts[-1]["most"], done[-1]) == ("144", "16", 9)
 
 
 @pytest.mark.lessons("14-real-model")
@@ -552,6 +557,7 @@ def test_ways_stand_at_what_they_keep_and_at_the_last_test_that_they_pass() -> N
 
     known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
     last = shown("12-shortcuts")[-1]
+    last["point full"] = last["back 0"]
     up = {way: float(last[f"point {way}"]["cy"]) for way in film.WAYS}
     assert sorted(up, key=lambda way: up[way]) == ["full", "shared", "sum", "window"]
     for n, test in enumerate(film.TESTS):  # who passes one test passes those under it

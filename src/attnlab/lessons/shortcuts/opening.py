@@ -81,15 +81,20 @@ def opening() -> Film:
         "shared": "Heads that share keys and values keep a quarter, and still find the book.",
     }
     says = "The last token asks for one book of 32. Full attention keeps them all."
-    frames = [Frame([*_scene("full", known["full"]["of 32"]), _question(known)], says)]
+    frames = [Frame([*_scene("full", known["full"]["of 32"]), _question(known, 2)], says)]
     for way, says in told.items():
         cell = known[way]["of 32"]
-        frames.append(Frame([*_scene(way, cell), *_answer(way, cell)], says))
+        parts = [*_scene(way, cell), *_answer(way, cell)]
+        frames.append(Frame([_question(known, 0), *parts] if way == "full" else parts, says))
     cell = known["shared"]["4 at once"]
-    says = "But asked for four books at once, they mix them up. Full attention finds all four."
+    says = "Asked for four at once, they mix them up. Full attention finds all four."
     frames.append(Frame([*_scene("shared", cell), *_answer("shared", cell)], says))
     says = f"Up: what a way still finds. Across: what it keeps of {TOKENS:,} tokens."
-    frames.append(Frame(_plane(known, ()), says))
+    gathered = [
+        dot(f"back {back}", _across(1), _up(len(TESTS)), 6, BLUE if token in cell["asked"] else INK)
+        for token, back in enumerate(reversed(range(1, len(cell["weights"]))))
+    ]
+    frames.append(Frame([*gathered, *_plane(known, ())], says))
     landed: tuple[str, ...] = ()
     for way, says in (
         ("shared", "Shared keys keep a quarter, and miss four at once."),
@@ -98,7 +103,7 @@ def opening() -> Film:
     ):
         landed = (*landed, way)
         frames.append(Frame(_plane(known, landed), says))
-    says = "Each saves and misses something. The best corner is empty."
+    says = "Each shortcut saves and misses something. The best corner is empty."
     frames.append(Frame([*_plane(known, landed), *_corner()], says))
     return Film("What each shortcut saves, and what it misses", frames, HIGH)
 
@@ -120,13 +125,13 @@ def _scene(way: str, cell: dict[str, Any]) -> list[Part]:
     ]
 
 
-def _question(known: dict[str, Cells]) -> Part:
+def _question(known: dict[str, Cells], opacity: float) -> Part:
     """An arc that asks only, for the book that full attention then finds."""
     cell = known["full"]["of 32"]
     last = len(cell["weights"]) - 1
     [asked] = cell["asked"]
     ends = _at(last, last + 1), _at(asked, last + 1)
-    return arc("question", *ends, FLOOR, 0.2, BLUE, 2, FLAT, dashes="2 9", thickest=THICKEST)
+    return arc("question", *ends, FLOOR, 0.2, BLUE, opacity, FLAT, dashes="2 9", thickest=THICKEST)
 
 
 def _text(way: str, cell: dict[str, Any]) -> list[Part]:
@@ -243,7 +248,8 @@ def _plane(known: dict[str, Cells], landed: Sequence[str]) -> list[Part]:
         x, y = _across(share), _up(passed(known[way]) if there else len(TESTS))
         colour = BLUE if way == "full" else ORANGE
         parts.append(line(f"stem {way}", [(x, BASE), (x, y)], colour, 4, 0.4 * there))
-        parts.append(dot(f"point {way}", x, y, 10, colour))
+        point = "back 0" if way == "full" else f"point {way}"  # the token that asks
+        parts.append(dot(point, x, y, 10, colour, float(there)))
         if there:
             aside = 18 if anchor == "start" else -18
             says = name if way == "full" else f"{name} 1/{1 / share:.0f}"

@@ -29,7 +29,7 @@ HIGH = 270
 FLOOR, LINE = 228, 260  # ends of the arcs, and the text
 EDGE, PITCH, SIZE = 14, 18.8, 31  # the first letter's middle; from letter to letter; of letters
 SEEN = 25  # letters that have room
-LEFT, RIGHT, TOP, LOW = 32, 334, 12, 118  # of both curves
+LEFT, RIGHT, TOP, LOW = 34, 334, 12, 118  # of both curves
 MOST, LEAST_LOSS = 5.4, 1.6  # at the top and the bottom of the loss's axis, where ratios are equal
 SIDE = 366  # what is said of them
 TICKS = 138  # a line of steps
@@ -120,7 +120,7 @@ def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[P
             for at, n in zip((0, *JUMP, STEPS[-1]), (0, 0, 0, 12), strict=True)
         ),
         *(
-            word(f"loss {at}", LEFT - 8, _high(_share(at)) + 6, f"{at}", ORANGE, "end", SMALL)
+            word(f"loss {at}", LEFT - 14, _high(_share(at)) + 6, f"{at}", ORANGE, "end", SMALL)
             for at in (2, 3, 5)
         ),
         *(
@@ -130,12 +130,13 @@ def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[P
         line("now", [(x, LOW), (x, TOP)], INK, 1.5, 0.5),
         *_line("falls", falls, step, _share(loss), ORANGE),
         *_line("rises", rises, step, now, BLUE),
-        word("step", SIDE, 26, f"step {step}", anchor="start", weight=600),
-        word("near now", SIDE, 62, f"{now:.2f}", BLUE, "start", 26, 700),
-        word("near name", SIDE, 80, "one letter", BLUE, "start", SMALL),
-        word("near name, on", SIDE, 97, "back", BLUE, "start", SMALL),
-        word("loss now", SIDE, 132, f"{loss:.1f}", ORANGE, "start", 26, 700),
-        word("loss name", SIDE + 50, 132, "loss", ORANGE, "start", SMALL),
+        word("falls name", LEFT + 26, TOP + 16, "loss", ORANGE, "start", SMALL),
+        word("step", SIDE, 24, f"step {step}", anchor="start", weight=600),
+        word("near now", SIDE, 58, f"{now:.2f}", BLUE, "start", 26, 700),
+        word("near name", SIDE, 79, "one letter", BLUE, "start", SMALL),
+        word("near name, on", SIDE, 98, "back", BLUE, "start", SMALL),
+        word("loss now", SIDE, 134, f"{loss:.1f}", ORANGE, "start", 26, 700),
+        word("loss name", SIDE + 50, 134, "loss", ORANGE, "start", SMALL),
     ]
 
 
