@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, box, curve, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: scores of three books, and the number on the page of each.
@@ -117,7 +117,7 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
         word("pages", PAGE[0] + PAGE[1] / 2 - 8, HEADS, "page", GREY, size=SMALL),
         word("its name", RIGHT + WIDE / 2, middle - THICK / 2 - 10, "answer", size=SMALL),
     ]
-    top = middle - THICK / 2
+    top, seen = middle - THICK / 2, 0.2 if pale else 0.55
     for n, (name, share, value, colour) in enumerate(
         zip(BOOKS, shares, VALUES, COLOURS, strict=True)
     ):
@@ -126,7 +126,10 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
         below = y + thick / 2 + 18 if value < answer(SCORES) else y - thick / 2 - 6
         up = n == lifted
         parts += [
-            curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.2 if pale else 0.55),
+            _ends(
+                curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, seen),
+                linecap="butt",
+            ),
             box(f"part {name}", (RIGHT, top), (WIDE, thick), colour, 0.2),
             *_book(name, y, f"{value:g}", colour),
             word(
@@ -143,17 +146,14 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
             says = f"share {share:.2f}" if n == 0 else f"{share:.2f}"
             parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
         top += thick
-    return [*_butt(parts), *_needle(answer(scores))]
+    return [*parts, *_needle(answer(scores))]
 
 
-def _butt(parts: Sequence[Part]) -> list[Part]:
-    """Ribbons end where they touch, with no round ends."""
-    return [
-        each._replace(look={**each.look, "stroke-linecap": "butt"})
-        if each.key.startswith("ribbon")
-        else each
-        for each in parts
-    ]
+def _ends(stroke: Part, **shapes: str) -> Part:
+    """A line with other ends or corners."""
+    return stroke._replace(
+        look={**stroke.look, **{f"stroke-{at}": to for at, to in shapes.items()}}
+    )
 
 
 def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
@@ -207,7 +207,7 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
         if VALUES[n] == z:
             by, mark = 0, dot(f"moved {name}", MARK, _y(z), 8, colour)
         else:
-            mark = line(f"moved {name}", _arrow(MARK, _y(z), -SWING * by), colour, 6)
+            mark = _arrow(f"moved {name}", MARK, _y(z), -SWING * by, colour, 6)
         y = _y(z) - 0.6 * SWING * by + 8
         parts += [mark, word(f"whose {name}", MARK + 22, y, name, colour, size=22, weight=700)]
         if pulls:
@@ -216,10 +216,11 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
     return parts
 
 
-def _arrow(x: float, start: float, by: float) -> list[Place]:
+def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
     """Up where it is below 0: its shaft, and its head, which is no longer than it is."""
     end, back = start + by, -math.copysign(min(HEAD, abs(by)), by)
-    return [(x, start), (x, end), (x - HEAD, end + back), (x, end), (x + HEAD, end + back)]
+    points = [(x, start), (x, end), (x - HEAD, end + back), (x, end), (x + HEAD, end + back)]
+    return _ends(line(key, points, colour, thick), linejoin="round")
 
 
 def _ways(what: str, lengths: Numbers, colour: Colour = ORANGE, thick: float = 6) -> list[Part]:
@@ -232,7 +233,7 @@ def _ways(what: str, lengths: Numbers, colour: Colour = ORANGE, thick: float = 6
             continue
         y = start - UNIT * length * (0.6 if length > 0 else 0.92) + 6
         parts += [
-            line(f"{what} {name}", _arrow(WAY, start, -UNIT * length), colour, thick),
+            _arrow(f"{what} {name}", WAY, start, -UNIT * length, colour, thick),
             word(f"{what} long {name}", WAY + 16, y, _signed(length), colour, "start", 24, 700),
         ]
     return parts
