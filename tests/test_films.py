@@ -237,9 +237,14 @@ def test_lesson_05s_slopes_are_those_that_autograd_finds() -> None:
 def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     frames = opening_of("05-pytorch").state["frames"]
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-    assert [each["answer"] for each in texts[:4]] == ["4.00", "4.10", "3.90", "4.00"]
+    answers = [each["answer"] for each in texts[:6]]
+    assert answers == ["4.00", "4.10", "4.00", "3.90", "4.00", "4.00"]
     ends = [texts[-1][f"slope {book}"] for book in "ABC"]
-    assert ends == [texts[-1]["pulls A"], "0", texts[-1]["pulls C"]] == ["+1", "0", "−1"]
+    pulls = [texts[-1]["pull long A"], "0", texts[-1]["pull long C"]]
+    assert ends == pulls == ["+1", "0", "−1"]
+    high = [float(shown("05-pytorch")[n]["tip"]["cy"]) for n in (0, 1, 3, 5)]
+    assert high[0] - high[1] == pytest.approx(high[2] - high[0], rel=0.03)  # of the needle
+    assert high[3] == pytest.approx(high[0], abs=0.2)
 
 
 @pytest.mark.lessons("08-cross-attention")

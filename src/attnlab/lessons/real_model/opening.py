@@ -39,11 +39,11 @@ LEAST = 0.04  # a weight that is drawn
 
 HIGH, EDGE = 268, 6  # of the sheet; what is left free at its sides
 SIZES, GAP = (26, 24, 22, 20, SMALL), 10  # of words, the largest for which there is room
-BREAK, WIDEST = 14, 36  # more before what is written; the widest gap
+BREAK, WIDEST = 12, 36  # more before what is written; the widest gap
 NAMES, SIGN = 21, 26  # sizes of functions' names and of the sign between two words
 PAST = 0.3  # of arcs to words that stand already
 LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
-BOLD = 1.12  # how much wider bold ones are
+BOLD = 1.14  # how much wider bold ones are
 MORE = "…"  # for words at the beginning that have no room
 
 
@@ -227,7 +227,7 @@ class _Sheet:
 
     def exchanged(self) -> list[Frame]:
         """Another one comes in its place, and writes."""
-        told = f"The same model, the same words, and another attention: {self.name}."
+        told = f"Same model, same words, another attention: {self.name}."
         return self._below(f"exchanged: {self.name}", told)
 
     def compared(self) -> list[Frame]:
@@ -269,7 +269,7 @@ class _Sheet:
             sign, colour = ("=", BLUE) if same else ("≠", ORANGE)
             parts.append(word(f"sign {n}", x, y, sign, colour, size=SIGN, weight=700))
             if not same:
-                wide = self.wide[n] + 8
+                wide = self.wide[n] + 9
                 size = (wide, NEW.line - OWNS.line + 40)
                 parts.append(box("differs", (x - wide / 2, OWNS.line - 29), size, ORANGE, 0, 2.5))
                 own, new = (f"“{each}”" if each else "nothing" for each in (own, new))
@@ -389,7 +389,7 @@ def _told(text: Text, n: int) -> str:
     if row[to] - min(row) < 0.005:
         return f"To “{asks}” all words are alike, and the model {new}."
     if _earlier(text, n) is not None:
-        looked = f"One head looks at “{text.words[to]}”, which followed “{asks}” before"
+        looked = f"One head looks at “{text.words[to]}”, which followed “{asks}”"
         joint = ":" if written == text.words[to] else ", but"
         return f"{looked}{joint} the model {new}."
     whom = "itself" if to == long - 1 else f"“{text.words[to]}”"
@@ -402,7 +402,7 @@ def _places(words: Sequence[str], start: int) -> tuple[list[float], list[float],
     Those are the first ones, and share one place, that of the dots. From `start` on words are bold.
     """
     shares = [_wide(each) * (BOLD if n >= start else 1) for n, each in enumerate(words)]
-    room = WIDE - 3 * EDGE - BREAK
+    room = WIDE - 2 * EDGE - BREAK
     size = next((each for each in SIZES if _across(shares, each) <= room), SMALL)
     skipped, seen = 0, shares
     while _across(seen, size) > room and skipped + 1 < start:
