@@ -58,6 +58,7 @@ SHRINKS = 13 / (SIZE * DOTS / 72)
 STYLE: Any = {
     "font.size": SIZE,
     "axes.titlesize": SIZE,
+    "axes.titlelocation": "left",
     "axes.titlepad": 9,
     "axes.labelsize": SIZE,
     "axes.labelcolor": QUIET,
@@ -95,15 +96,22 @@ class Picture:
     Args:
         figure: a matplotlib figure, made with `new_figure`.
         alt: alternative text: what kind of picture, what is on its axes, what there is to see.
-        title: what there is to see, in a sentence above the picture.
+        title: what there is to see, in a sentence above the picture, and what else is to be
+            known in further lines; the figure's own, or its only panel's, if none is given.
     """
 
     def __init__(self, figure: Figure, alt: str, title: str = "") -> None:
         if not alt.strip():
             raise ValueError("a picture needs alternative text that says what it shows")
         for axes in figure.axes:
-            axes.set_title(axes.get_title(), loc="left")
-            axes.set_title("", loc="center")
+            if title_in_the_middle := axes.get_title():
+                axes.set_title(title_in_the_middle, loc="left")
+                axes.set_title("", loc="center")
+        self.title = title or figure.get_suptitle()
+        figure.suptitle("")
+        if len(figure.axes) == 1 and not self.title:  # it is that of the whole
+            self.title = figure.axes[0].get_title(loc="left")
+            figure.axes[0].set_title("", loc="left")
         with mpl.rc_context(STYLE):
             figure.draw_without_rendering()  # what stands where is known then
         figure.set_layout_engine("none")  # the dark one is the same picture, label for label
@@ -112,7 +120,6 @@ class Picture:
         self._dark, dark = _drawn(figure)
         self._rows = [*zip(light, dark, strict=True)]
         self.alt = " ".join(alt.split())
-        self.title = title
 
     @property
     def png(self) -> bytes:
@@ -125,15 +132,13 @@ class Picture:
         return _png(self._dark)
 
     def __repr__(self) -> str:
-        return " ".join(filter(None, ("Picture:", self.title, self.alt)))
+        return " ".join(["Picture:", *self.title.split(), self.alt])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        title = html.escape(self.title)
-        parts = (
-            [f'<p style="margin:0 0 8px;font-size:1.1em;font-weight:600">{title}</p>']
-            if title
-            else []
-        )
+        parts: list[str] = []
+        for n, line in enumerate(self.title.splitlines()):
+            look = "opacity:0.75" if n else "font-size:1.1em;font-weight:600"
+            parts.append(f'<p style="margin:0 0 8px;{look}">{html.escape(line)}</p>')
         alt = self.alt
         for light, dark in self._rows:
             parts.append('<div style="display:flex;flex-wrap:wrap;align-items:flex-start">')
@@ -221,7 +226,7 @@ def _png(image: Image.Image) -> bytes:
 
 def _cuts(figure: Figure) -> tuple[list[float], list[float]]:
     """Where a drawn figure comes apart, between columns and, from the top, between rows."""
-    if figure.legends or figure.texts:  # they belong to all panels
+    if figure.legends or any(text.get_text() for text in figure.texts):  # they belong to all panels
         return [], []
     across, down = [], []
     for axes in figure.axes:
@@ -341,6 +346,7 @@ def draw_heatmap(
     title: str,
     limits: tuple[float, float] = (0.0, 1.0),
     colours: Colormap = WEIGHT_COLOURS,
+    least: float = 0.0,
 ) -> Any:
     """Draw a matrix as tiles, with its numbers in the cells.
 
@@ -352,6 +358,7 @@ def draw_heatmap(
         title: above the panel.
         limits: values of the first and the last colour; the same across compared panels.
         colours: one of the house's ramps.
+        least: size of a number that is written; smaller ones are seen by their colour.
     Returns:
         The image, for a colour bar.
     """
@@ -364,7 +371,7 @@ def draw_heatmap(
     image = axes.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
     tile(axes, rows, columns, title)
     for (i, j), number in np.ndenumerate(matrix):
-        said = digits(number, matrix)
+        said = digits(number, matrix) if abs(number) >= least else ""
         axes.text(j, i, said, ha="center", va="center", fontsize=SIZE, gid=CELL)
     ink_cells(axes, image)
     return image

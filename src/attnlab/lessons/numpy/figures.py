@@ -82,26 +82,34 @@ def two_orders(
         second: (N, N) weights of the same tokens, shuffled.
         shuffled: the labels in the second order.
     """
-    panels = ((first, tokens, "as written"), (second, shuffled, "shuffled"))
+    before = as_array(first)
     # The largest weight off the diagonal is the one to look for in both.
-    off = as_array(first) * (1 - np.eye(len(tokens)))
+    off = before * (1 - np.eye(len(tokens)))
     query, key = (tokens[int(i)] for i in np.unravel_index(off.argmax(), off.shape))
     figure, axes = new_figure(columns=2, width=9, height=4.1)
-    found, shares = [], []
-    for place, (weights, labels, title) in zip(axes[0], panels, strict=True):
-        draw_heatmap(place, weights, labels, labels, title)
+    found, said = [], []
+    for place, weights, labels in (
+        (axes[0, 0], before, tokens),
+        (axes[0, 1], as_array(second), shuffled),
+    ):
+        draw_heatmap(place, weights, labels, labels, " ".join(labels))
         place.set(xlabel="keys", ylabel="queries")
-        n, m = list(labels).index(query), list(labels).index(key)
-        frame(place, n, m)
-        for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
-            label.set(color=ORANGE, weight="bold")
-        shares.append(f"{as_array(weights)[n, m]:.2f}")
-        found.append(f"row {n}, column {m}: {shares[-1]}")
+        rows = "; ".join(
+            f"{word} {', '.join(f'{share:.2f}' for share in row)}"
+            for word, row in zip(labels, weights, strict=True)
+        )
+        said.append(f"{' '.join(labels)}: {rows}")
+        if {query, key} <= set(labels):
+            n, m = [*labels].index(query), [*labels].index(key)
+            frame(place, n, m)
+            for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
+                label.set(color=ORANGE, weight="bold")
+            found.append(f"{weights[n, m]:.2f}")
     return Picture(
         figure,
-        f"Two heatmaps of weights, of '{' '.join(tokens)}' and of '{' '.join(shuffled)}'. The cell "
-        f"of query {query} and key {key} is framed in both, in {found[0]} and in {found[1]}.",
-        f"{query} puts {shares[0]} on {key}, wherever the two stand."
-        if shares[0] == shares[1]
+        f"Two heatmaps of weights, a row for each query; the cell of {query} and {key} is framed. "
+        f"{'. '.join(said)}.",
+        f"{query} puts {found[0]} on {key}, wherever the two stand."
+        if len(found) == 2 and found[0] == found[1]
         else "",
     )
