@@ -16,7 +16,6 @@ import statistics
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from tests.figure_lab import FigureLab
 from tests.figure_sources import LARGEST, SIZES, SOURCES
@@ -29,7 +28,8 @@ GRID, SLIDER, OPTION = "[role=gridcell]", "input[type=range]", "[role=option]"
 CONTROLS = {
     "ByHand": GRID,
     "Cost": SLIDER,
-    "Film": "select",
+    "Film": SLIDER,
+    "Film: menu": "select",
     "Heads": OPTION,
     "MaskPainter": GRID,
     "Quiz": "button:not([aria-disabled])",
@@ -43,6 +43,9 @@ CONTROLS = {
     "TrainingScrubber": SLIDER,
     "WhoListens": OPTION,
 }
+FILM = """from attnlab.lessons.soft_lookup import opening
+
+figure = opening.opening()"""
 _PAINT = """async () => {
     const old = document.querySelector('.attn-figure');
     const start = performance.now();
@@ -75,7 +78,7 @@ _STEPS = """async ([control, runs]) => {
         answer = null;
         start = performance.now();
         if (node.type === 'range') { // which a key that a script makes does not move
-            node.value = Number(node.value) + (back ? -1 : 1) * (node.step || 1);
+            node.value = Number(node.value) + (back ? -1 : 1) * (Number(node.step) || 1);
             node.dispatchEvent(new InputEvent('input', { bubbles: true }));
         } else if (node.matches('select')) {
             node.selectedIndex = (node.selectedIndex + 1) % node.options.length;
@@ -111,9 +114,10 @@ def steps(lab: FigureLab, control: str) -> tuple[list[float], list[float], float
 
 
 def row(name: str, lab: FigureLab) -> str:
-    """A line of the table, of the figure at its largest, or as the tests show it."""
-    largest: Any = [f"{SIZES}figure = figures.live.{each}" for each in LARGEST.get(name, [])]
-    lab.show([SOURCES[name], *largest][-1])
+    """A line of the table: of a figure at its largest, or as the tests show it; of a real film."""
+    kind = name.partition(":")[0]
+    largest = [f"{SIZES}figure = figures.live.{each}" for each in LARGEST.get(kind, [])]
+    lab.show(FILM if kind == "Film" else [SOURCES[kind], *largest][-1])
     paints = [lab.page.evaluate(_PAINT) for _ in range(5)]
     page, python, worked = steps(lab, CONTROLS[name])
     return (
@@ -134,7 +138,7 @@ def main() -> None:
     if not chromium_path():
         print("figures: there is no Chromium here")
         return
-    if missing := SOURCES.keys() ^ CONTROLS.keys():
+    if missing := SOURCES.keys() ^ {name.partition(":")[0] for name in CONTROLS}:
         raise SystemExit(f"figures: no control, or no figure: {', '.join(sorted(missing))}")
     print(f"{'figure':<16} {'paint':>6} {'page (worst)':>16} {'Python (worst)':>16} {'all':>6}  ms")
     with (

@@ -54,7 +54,7 @@ function draw(body, model) {
       shares.forEach((share, n) => {
         const { item, fill, number } = marks[n][m];
         item.classList.toggle("most", share === Math.max(...state.weights.map((each) => each[n])));
-        fill.style.setProperty("--long", `${(100 * share) / state.most}%`);
+        fill.style.setProperty("--long", share / state.most);
         setText(number, share.toFixed(2));
       }));
     setText(told, state.told);
