@@ -85,11 +85,11 @@ def _scores() -> list[Frame]:
         ),
         Frame(
             [*found, *_done(SCORES, "S")],
-            "They are the axes of S: words that ask, and words that are asked.",
+            "They are the axes of S: n words that ask, and m that are asked.",
         ),
         Frame(
             [*found, *_done(SCORES, "A")],
-            f"Divided by √4 = {ROOT:g}, and through softmax, S is A: shares, on the same axes.",
+            f"Divided by √4 = {ROOT:g}, through softmax: S becomes shares A, same axes.",
         ),
     ]
 
@@ -101,7 +101,7 @@ def _mix() -> list[Frame]:
     return [
         Frame(
             [*asked, *_meeting(MIX), *_room(MIX)],
-            "Which axes will Z have? The values V lie on their side, so that m meets m.",
+            "Which axes will Z have? Values V lie on their side: m meets m.",
         ),
         *_walk(MIX, asked, f"Step along m: {A[0, 0]:.3f} · {V[0, 0]}"),
         Frame(
@@ -110,7 +110,7 @@ def _mix() -> list[Frame]:
         ),
         Frame(
             [*found, *_done(MIX, "Z")],
-            "Z has n, the words that ask, and v, a value's width. No k, and no m.",
+            "What is not after the arrow was added up: k, then m.",
         ),
     ]
 
@@ -241,23 +241,33 @@ def _frame(key: str, corner: Place, size: Place, colour: str | Colour, filled: f
 
 
 def _done(product: Product, name: str) -> list[Part]:
-    """What is made, large in the middle, with the axes that were left and whose the rows are."""
+    """What is made, large in the middle, with the axes that were left and what they stand for."""
     (x, y), numbers = LARGE, NUMBERS[name]
     right, low = x + WIDER - AIR, y + len(numbers) * TALLER - AIR
     beside, below = x - AWAY, low + AWAY
+    wide, foot = WIDER / numbers.shape[1], below + 22
+    under = [word("v is", x + WIDER / 2, foot, "width of a value", size=SMALL)]
+    if product.columns == "m":
+        xs = [x + wide * (j + 0.5) - AIR / 2 for j in range(len(WORDS))]
+        under = [
+            word(f"column {each}", at, foot, each, size=SMALL)
+            for at, each in zip(xs, WORDS, strict=True)
+        ]
     return [
-        *_cells(name, numbers, LARGE, (WIDER / numbers.shape[1], TALLER), 22),
+        *_cells(name, numbers, LARGE, (wide, TALLER), 22),
         *_bar(product.rows, (beside, y), (beside, low), (beside - 3, y - 8)),
-        *_bar(product.columns, (x, below), (right, below), (right + 15, below + 6)),
+        *_bar(product.columns, (x, below), (right, below), (right + 15, below + 6), " below"),
         *_words("n", beside, y, TALLER),
+        *under,
         word("name", x - 110, (y + low) / 2 + 13, name, INK, size=38, weight=700),
     ]
 
 
-def _bar(axis: str, start: Place, end: Place, letter: Place) -> list[Part]:
+def _bar(axis: str, start: Place, end: Place, letter: Place, at: str = "") -> list[Part]:
+    """An axis, and its letter, which does not move from where it is said to be to elsewhere."""
     return [
         line(f"bar {axis}", [start, end], COLOURS[axis], BAR),
-        word(f"axis {axis}", *letter, axis, COLOURS[axis], size=22, weight=700),
+        word(f"axis {axis}{at}", *letter, axis, COLOURS[axis], size=22, weight=700),
     ]
 
 

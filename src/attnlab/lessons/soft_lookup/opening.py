@@ -46,7 +46,7 @@ AIR = 4  # before the slot
 APART = 13  # how far the two verbs are from the line
 PIPE = 16  # thickness of an arc of share 1
 MARK, LARGEST = 4, 6.5  # radius of a noun's marks before it is heard, and of one heard alone
-BAR, BAR_HIGH, ALL = (118, 222), 24, 302  # where shares are laid end to end; how long all are
+BAR, BAR_HIGH, ALL = (130, 222), 24, 294  # where shares are laid end to end; how long all are
 PETAL = ((3, -44), (46, -34))  # bends of the arc from a word to itself
 START = "start"  # what the model has for the beginning of a text
 
@@ -116,9 +116,9 @@ class Scene(NamedTuple):
         last, (first, second) = len(self.text) - 1, self.nouns
         said, far = f"“{self.text[-1]}”", self.shares[first]
         near = (
-            f"“{self.text[second]}”, beside it, gets {self.shares[second]:.2f}"
+            f"{said} gives “{self.text[second]}”, beside it, {self.shares[second]:.2f}, and"
             if second < last
-            else f"It keeps {self.shares[second]:.2f}"
+            else f"{said} keeps {self.shares[second]:.2f}, and gives"
         )
         slot = self.slot()
         listens = [*self.arcs(1), *self.words(), *self.given()]
@@ -130,8 +130,8 @@ class Scene(NamedTuple):
                 f"“{self.verbs[1]}” for one.",
             ),
             Frame(
-                [*listens, *slot, *self.parts(), *self.marks(0)],
-                f"{near}, and “{self.text[first]}”, {last - first} words back, {far:.2f}.",
+                [*listens, *slot, *self.parts(), *self.marks(0), *_legend()],
+                f"{near} “{self.text[first]}”, {last - first} words back, {far:.2f}.",
             ),
             Frame(
                 [*heard, *self.marks(0, is_heard=True)],
@@ -147,7 +147,9 @@ class Scene(NamedTuple):
             ),
             Frame(
                 [
-                    *listens,
+                    *self.arcs(1, 0.8),
+                    *self.words(),
+                    *self.given(),
                     *self.sum(),
                     *self.slot(guess),
                     *self.marks(3, is_heard=True, guess=guess),
@@ -214,14 +216,14 @@ class Scene(NamedTuple):
             look={**part.look, "d": f"M{x:.1f} {FLOOR}C{bends} {x + 1:.1f} {FLOOR}"}
         )
 
-    def arcs(self, come: float) -> list[Part]:
+    def arcs(self, come: float, opacity: float = 0.4) -> list[Part]:
         """To each word that is heard: not begun, 0, or there, 1."""
         parts = []
         for part in (self.path(j) for j, share in enumerate(self.shares) if share >= LEAST):
             long = _length(str(part.look["d"]))
             look: dict[str, Any] = {
                 "stroke-dasharray": f"{long * come:.1f} 2000",
-                "opacity": 0.4 * come,
+                "opacity": opacity * come,
             }
             parts.append(part._replace(look={**part.look, **look}))
         return parts
@@ -283,7 +285,7 @@ class Scene(NamedTuple):
         look: dict[str, Any] = {"size": SMALL}
         return [
             *self.parts(is_laid=True),
-            word("hears", BAR[0] - 8, y, f"{self.text[-1]} hears", GREY, "end", **look),
+            word("hears", BAR[0] - 8, y, f"“{self.text[-1]}” hears", GREY, "end", **look),
             word("all", BAR[0] + ALL + 8, y, "= 1", GREY, "start", **look),
             word("most", middle, y, f"{self.text[first]} {self.shares[first]:.2f}", **look),
         ]
