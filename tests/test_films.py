@@ -93,6 +93,18 @@ def _is_out(box: Box, high: float) -> bool:
     return min(left, top) < 0 or right > WIDE or low > high
 
 
+def _out_of_sheet(parts: list[Part], high: float) -> list[str]:
+    """Keys of words, and of arcs by their tops, that are seen above the sheet or under it."""
+    tops = {}
+    for tag, key, look, _ in parts:
+        if tag == "path" and "C" in str(look["d"]):
+            start, bend = (float(look_at.split()[1]) for look_at in str(look["d"])[1:].split("C"))
+            tops[key] = start + 0.75 * (bend - start)
+    words = words_of(parts)
+    far = [key for key in words if _is_out(words[key], high)]
+    return far + [key for key, y in tops.items() if not 0 < y < high]
+
+
 def _meet(one: Box, other: Box) -> bool:
     across = min(one[2], other[2]) - max(one[0], other[0])
     down = min(one[3], other[3]) - max(one[1], other[1])
@@ -501,6 +513,10 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
     left, wide = (float(last["differs"][0][name]) for name in ("x", "width"))
     assert left < float(last["new 8"][0]["x"]) < left + wide
+    for function in model_film.WRONG.values():
+        for each in (text, model_film.TEXT):
+            for frame in model_film.opening(function, each).state["frames"]:
+                assert _out_of_sheet(frame["parts"], model_film.HIGH) == []
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):

@@ -340,12 +340,11 @@ class _Sheet:
         return parts
 
     def _widest(self, text: Text) -> float:
-        """How wide the widest arc is that is seen in a text, or as much as a few words."""
-        first = _earlier(text, 0)
-        ends = [(text.start - 1, first)] if first is not None else []
+        """How wide the widest arc is that is seen; the first ones ask all words."""
+        ends = [(text.start - 1, 0)]
         for n, weights in enumerate(text.rows, text.start - 1):
             ends += [(n, m) for m, weight in enumerate(weights) if weight >= LEAST]
-        return max([120, *(self.at[start] - self.at[end] for start, end in ends)])
+        return max(120, *(self.at[start] - self.at[end] for start, end in ends))
 
     def _arc(
         self,
@@ -390,8 +389,8 @@ def _told(text: Text, n: int) -> str:
         return f"To “{asks}” all words are alike, and the model {new}."
     if _earlier(text, n) is not None:
         looked = f"One head looks at “{text.words[to]}”, which followed “{asks}”"
-        joint = ":" if written == text.words[to] else ", but"
-        return f"{looked}{joint} the model {new}."
+        copied = written == text.words[to]
+        return f"{looked}: “{written}” is written." if copied else f"{looked}, but the model {new}."
     whom = "itself" if to == long - 1 else f"“{text.words[to]}”"
     return f"One head looks from “{asks}” most at {whom}, and the model {new}."
 
