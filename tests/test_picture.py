@@ -112,6 +112,14 @@ def test_a_figure_takes_what_training_made() -> None:
     figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"], "the")
 
 
+def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
+    weights, words = np.array([[0.9, 0.1], [0.4, 0.6]]), ["the", "cat"]
+    draw = figures.numpy.two_orders
+    shuffled = draw(weights, words, weights[::-1, ::-1], words[::-1])
+    assert shuffled.title == "cat puts 0.40 on the, wherever the two stand."
+    assert draw(weights, words, weights, words[::-1]).title == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",

@@ -141,6 +141,7 @@ def losses(
             words.append(f"{title}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
         place.set(xlabel="step", ylim=(-0.05, None), xlim=(0, len(curve) - 1))
         place.set_title(f"{title}: loss, nats")
+        place.set_yticks([0, 0.5, 1, 1.5])
         place.tick_params(labelleft=True)
         words.append(f"a line at {floor:.2f}, {label}")
     for place in axes[0]:  # when both have the same limits

@@ -39,6 +39,11 @@ FOUND = 0.9  # of the weight: more, and a reader has found the book
 Numbers = Any  # nested lists or an array
 
 
+def _set(way: str) -> str:
+    """The name of a way to scale, with its subscript."""
+    return way.replace("d_k", "$d_k$")
+
+
 @in_style
 def spreads(scores: Mapping[int, Numbers]) -> Picture:
     """Histograms of raw scores, one above the other, with those within ±√d_k dark.
@@ -89,16 +94,16 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tokens: M labels.
     """
     count = len(tokens)
-    figure, axes = new_figure(columns=len(panels), width=3.35 * len(panels), height=4.6)
+    figure, axes = new_figure(columns=len(panels), width=3.6 * len(panels), height=4.6)
     words, most = [], []
     for place, (way, (weights, jacobian)) in zip(axes[0], panels.items(), strict=True):
         p, matrix = as_array(weights), as_array(jacobian)
         best, steepest = int(np.argmax(p)), float(abs(matrix).max())
         image = place.imshow(matrix, cmap=SIGNED, vmin=-0.25, vmax=0.25, aspect="auto")
-        tile(place, tokens, ["" for _ in tokens], way)
+        tile(place, tokens, ["" for _ in tokens], _set(way))
         place.set_xticks([best], [tokens[best]])
         place.set(xlabel="nudged score", ylim=(count - 0.5, -3.3))
-        place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[GREY] * count).patches[
+        place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count).patches[
             best
         ].set_color(BLUE)
         place.text(best, -0.9 - 2 * p[best], f"{p[best]:.2f}", ha="center", color=BLUE)
@@ -152,7 +157,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         ends = []
         for (way, numbers), (colour, _, line) in with_looks(measured.items(), WAYS):
             column = as_array(numbers)[:, index]
-            place.plot(widths, column, color=colour, linestyle=line, label=way)
+            place.plot(widths, column, color=colour, linestyle=line, label=_set(way))
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
             wide = column[2:] if len(column) > 2 else column
             if wide.max() > 1.2 * wide.min():
@@ -206,12 +211,16 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         found = int(is_found.sum())
         place.plot(steps, paths[:, ~is_found], color=ORANGE, linewidth=2, clip_on=False)
         place.plot(steps, paths[:, is_found], color=BLUE, linewidth=1, alpha=0.6)
-        place.set(title=f"{way}\n{found} of {readers} find it", xscale="log", xlabel="step")
+        place.set(title=f"{_set(way)}\n{found} of {readers} find it", xscale="log", xlabel="step")
         place.set_ylim(-0.03, 1.03)
         place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
         marks = [at for at in (0, 10, 100) if at < len(paths)]
         place.set_xticks([at + 1 for at in marks], [str(at) for at in marks])
         place.minorticks_off()
+        if found < readers:
+            on_white = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            low: Any = {"color": ORANGE, "transform": place.transAxes, "bbox": on_white}
+            place.text(1, 0.07, f"{readers - found} do not", ha="right", **low)
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
         least, most = min(least, (way, found), key=lambda each: each[1]), max(most, found)
     return Picture(
