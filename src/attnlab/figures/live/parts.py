@@ -117,6 +117,19 @@ def line(
     return _stroke(key, f"M{path}", colour, thick, opacity, dashes)
 
 
+def area(
+    key: str,
+    corners: Iterable[Place],
+    colour: str | Colour = INK,
+    opacity: float = 1,
+    edge: str | Colour = "none",
+) -> Part:
+    """What lies between corners. It moves into another of as many."""
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)
+    look = {"stroke_width": 2, "opacity": opacity}
+    return _part("path", key, "", look, d=f"M{path}Z", fill=colour, stroke=edge)
+
+
 def curve(
     key: str,
     start: Place,
