@@ -28,7 +28,7 @@ from attnlab.figures.picture import (
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
 BAR, TOLD = 0.85, 0.1  # how high a bar of 1 is in its row, and the least number that is written
-PAUSE = 0.5  # seconds between two drawings of a training
+PAUSE = 1.0  # seconds between two drawings of a training
 # The family of sentences: in each, *it* means the animal or the thing.
 ANIMALS = ("animal", "dog", "cat", "horse", "llama", "child", "bird")
 THINGS = ("street", "bridge", "river", "road", "path", "field", "gate")
