@@ -213,7 +213,7 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
 def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
     """Devices where their roofs end."""
     by_height = sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
-    named, above = [], -LINE
+    named, above = [], float(-LINE)
     for device, colour in by_height:
         above = max(axes.up.at(device.flops / TERA) + 5, above + LINE)
         name = " ".join(device.name.split()[:2]).rstrip(",")

@@ -18,7 +18,7 @@ def found(
         chance: the share of who guesses.
         focus: the way that is looked at; the others are grey.
     """
-    figure, axes = new_figure(len(books), width=8.4, height=1.1 + 0.5 * len(right), sharey=True)
+    figure, axes = new_figure(len(books), width=9.6, height=1.1 + 0.5 * len(right), sharey=True)
     for n, (place, number) in enumerate(zip(axes[0], books, strict=True)):
         for at, (name, shares) in enumerate(right.items()):
             looked_at, share = name == focus, float(shares[n])
@@ -38,7 +38,7 @@ def found(
         place.set(xlim=(0, 1.25), xticks=[], ylim=(len(right) - 0.2, -0.5))
         place.set_yticks(range(len(right)), right)
         place.spines["bottom"].set_visible(False)
-        place.tick_params(length=0)
+        place.tick_params(length=0, labelleft=True)
     ends = {name: 100 * float(shares[-1]) for name, shares in right.items()}
     mine = ends.pop(focus)
     other = max(ends, key=lambda name: ends[name])

@@ -331,7 +331,7 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: st
     heights = [len(panel) for panel in panels.values()]
     figure, axes = new_figure(
         rows=len(panels),
-        width=1.0 + max(0.5, 0.08 * max(map(len, keys))) * len(keys),
+        width=1.0 + max(0.5, 0.1 * max(map(len, keys))) * len(keys),
         height=0.62 * len(panels) + 0.36 * sum(heights),
         height_ratios=heights,
     )
