@@ -28,7 +28,7 @@ from attnlab.figures.picture import (
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
 BAR, TOLD = 0.85, 0.1  # how high a bar of 1 is in its row, and the least number that is written
-PAUSE = 0.5  # seconds between two drawings of a training
+PAUSE = 1.0  # seconds between two drawings of a training
 # The family of sentences: in each, *it* means the animal or the thing.
 ANIMALS = ("animal", "dog", "cat", "horse", "llama", "child", "bird")
 THINGS = ("street", "bridge", "river", "road", "path", "field", "gate")
@@ -167,7 +167,7 @@ def losses(
         title: what is to be seen.
         most: steps that the axis has room for; 0 for as many as there are.
     """
-    figure, axes = new_figure(width=7.6, height=3.0)
+    figure, axes = new_figure(width=5.0, height=3.0)
     place = axes[0, 0]
     for (name, curve), (colour, line) in with_looks(curves.items(), LINES):
         place.plot(as_array(curve), color=colour, linestyle=line, linewidth=2, label=name)
