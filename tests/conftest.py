@@ -65,16 +65,19 @@ def pytest_make_collect_report() -> Generator[None, Any, Any]:
 
 
 @cache
-def _drives_a_browser(path: str) -> bool:
-    return path.startswith("tests/") and "mark.browser" in (ROOT / path).read_text("utf-8")
+def _text(path: str) -> str:
+    return (ROOT / path).read_text("utf-8") if path.startswith("tests/") else ""
 
 
 def unit(nodeid: str) -> str:
-    """Tests that one worker runs: those of a file, or of a lesson in it, or all in the browser."""
+    """Tests that one worker runs: all in the browser, those of a file, or of a lesson in it.
+
+    What a file makes once for all its lessons is made by one worker.
+    """
     path, _, test = nodeid.partition("::")
-    if _drives_a_browser(path):
+    if "mark.browser" in _text(path):
         return BROWSER
-    part = _PART.search(test)
+    part = None if 'scope="module")' in _text(path) else _PART.search(test)
     return f"{path} {part[0]}" if part else path
 
 
@@ -127,12 +130,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _a_kernel_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def _a_kernel_of_its_own() -> Iterator[None]:
     """Each test begins as a kernel does: in no lesson and no course, with nothing noted."""
-    monkeypatch.setattr(begun, "slug", "")
-    monkeypatch.setattr(progress, "_unwritten", [])
-    monkeypatch.setattr(progress, "_begun", set())
-    monkeypatch.setattr(progress, "_works", [])
+    kept = begun.slug, progress._unwritten, progress._begun, progress._works
+    begun.slug, progress._unwritten, progress._begun, progress._works = "", [], set(), []
+    yield
+    begun.slug, progress._unwritten, progress._begun, progress._works = kept
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ file alone has the marker `sqlite`.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -22,6 +23,7 @@ from sqlalchemy.pool import NullPool
 from autograder.gradebook.course import CONFIG
 
 SERVER = os.environ.get("TESTS_POSTGRESQL", "")
+api.get_alembic_version = functools.cache(api.get_alembic_version)  # a process for each gradebook
 _ADDRESS = "\nc.CourseDirectory.db_url = {!r}  # of this test alone\n"
 
 

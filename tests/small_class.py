@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 from autograder.gradebook.course import Course
+from autograder.gradebook.gradebook import Gradebook
 from autograder.run import classes
 from autograder.run.marking import OpensGrader
 from tests import gradebooks
@@ -26,12 +26,8 @@ def make_course(folder: Path, lesson: str = LESSON) -> Path:
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     gradebooks.configure(folder)
     shutil.copytree(released_path(lesson).parent, folder / "notebooks" / lesson)
-    code = (
-        "from autograder.gradebook.course import Course\n"
-        "from autograder.gradebook.gradebook import Gradebook\n"
-        f"with Gradebook(Course.here()) as gradebook: gradebook.prepare({lesson!r})"
-    )
-    subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment(), check=True)
+    with chdir(folder), Gradebook(Course.here()) as gradebook:
+        gradebook.prepare(lesson)
     return folder
 
 

@@ -9,6 +9,7 @@ from nbclient import NotebookClient
 from tests.course import ROOT, tells
 from tests.test_grade import by_name, grader_of, notebook
 
+pytestmark = pytest.mark.slow  # a kernel
 LESSON = "02-pure-python"
 RIGHT = """
 import math
@@ -63,7 +64,6 @@ def said() -> dict[str, str]:
 _HERE = {"metadata": {"path": str(ROOT)}}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["check of right", "check again"])
 def test_an_answer_of_the_newest_cell_is_judged_without_a_word(
     said: dict[str, str], name: str

@@ -473,7 +473,7 @@ CRASHED: dict[str, tuple[Callable[[], Any], str]] = {
     "a package that is not there": (imports, "Leave that import out"),
     "more items than there can be": (lambda: [0] * 10**20, "how many it is to get"),
     "a compiler that is not there": (
-        torch.compile(uncompiled, backend=fails),
+        lambda: torch.compile(uncompiled, backend=fails)(),  # which takes a second to load
         "under another name",
     ),
     "first values in place": (lambda: halved(LAYER), "`nn.init`"),

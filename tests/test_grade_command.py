@@ -46,7 +46,7 @@ from autograder.submission.left_out import left_out
 from autograder.submission.results import ExerciseResult, Graded, Result
 from tests import gradebooks, small_class
 from tests.course import ROOT, released_path, tells
-from tests.fake_grader import open_fake
+from tests.fake_grader import open_and_die, open_fake, open_refused
 from tests.processes import descendants, wait_until_gone
 from tests.small_class import (
     LESSON,
@@ -1124,18 +1124,6 @@ def test_a_grader_that_always_dies_gives_nobody_a_zero(course: Path) -> None:
     with pytest.raises(Problem, match="Nothing could be graded"):
         grade(course)
     assert recorded(course)["students"] == []
-
-
-@contextmanager
-def open_refused(job: Job) -> Iterator[GradesOne]:
-    raise Problem("This machine cannot isolate.")
-    yield  # type: ignore[unreachable]
-
-
-@contextmanager
-def open_and_die(job: Job) -> Iterator[GradesOne]:
-    os.kill(os.getpid(), signal.SIGKILL)
-    yield  # type: ignore[misc]
 
 
 def test_where_workers_cannot_begin_nobody_gets_a_result(course: Path) -> None:

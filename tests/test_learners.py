@@ -79,15 +79,13 @@ def test_almost_every_answer_of_the_bank_can_be_cut_out() -> None:
 
 @pytest.mark.parametrize("key", SOME, ids="-".join)
 def test_an_answer_that_is_cut_out_is_the_same_answer(key: tuple[str, str, str, str]) -> None:
+    """That is, it is judged as `test_answers` judges that one."""
     lesson, exercise, made, _ = key
-    [answer] = [
-        each for each in all_answers() if (each.lesson, each.exercise, each.slug, each.label) == key
-    ]
     space: dict[str, object] = {"__name__": "__main__"}
     exec(text_of(BANK[key]), space)
     verdict = check(space[exercise], name=exercise, lesson=lesson).verdict
-    expected = check(answer.function, name=exercise, lesson=lesson).verdict
-    assert (verdict.status, verdict.score) == (expected.status, expected.score), made
+    named = verdict.diagnosis.slug if verdict.diagnosis else ""
+    assert (verdict.status == "PASS", named) == (not made, made)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -6,7 +6,6 @@ For one lesson. That others are scored alike is in `test_honest_class.py`, what 
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import nbformat
@@ -14,6 +13,7 @@ import pytest
 from nbformat import NotebookNode
 
 from attnlab.lessons import exercises_of
+from tests import gradebooks
 from tests.course import (
     code_cells,
     copy_to,
@@ -99,26 +99,16 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return course
 
 
-@pytest.fixture(scope="module")
-def scores(graded: Path) -> dict[str, tuple[float, float]]:
-    """Score and maximum by student, from `nbgrader export`."""
-    run("nbgrader", "export", "--to=grades.csv", cwd=graded)
-    with open(graded / "grades.csv", encoding="utf-8", newline="") as file:
-        return {
-            row["student_id"]: (float(row["score"]), float(row["max_score"]))
-            for row in csv.DictReader(file)
-            if row["assignment"] == LESSON
-        }
-
-
 def test_right_answers_get_all_points_an_untouched_notebook_none_and_a_wrong_one_some(
-    scores: dict[str, tuple[float, float]],
+    graded: Path,
 ) -> None:
     points = sum(exercise.points for exercise in exercises_of(LESSON).values())
-    earned = {student: score for student, (score, _) in scores.items()}
+    with gradebooks.open_book(graded) as gradebook:
+        rows = gradebook.student_dicts()
+    earned = {row["id"]: row["score"] for row in rows}
     assert earned == {"right": points, "untouched": 0, "wrong": earned["wrong"]}
     assert 0 < earned["wrong"] < points
-    assert {most for _, most in scores.values()} == {points}
+    assert {row["max_score"] for row in rows} == {points}
 
 
 def test_a_mistake_is_named_and_costs_points(graded: Path) -> None:

@@ -137,6 +137,7 @@ MOVES = {
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_recorded_figure_moves_by_key_without_python(page: Page, name: str) -> None:
     selector, key = MOVES.get(name, ("input[type=range]", "ArrowRight"))
@@ -151,6 +152,7 @@ def test_a_recorded_figure_moves_by_key_without_python(page: Page, name: str) ->
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_what_was_not_recorded_says_where_it_answers(page: Page) -> None:
     page.locator("#MaskPainter [role=gridcell][tabindex='0']").first.press("Enter")
     problem = page.locator("#MaskPainter .problem")

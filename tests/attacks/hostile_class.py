@@ -252,7 +252,10 @@ def _grade(lesson: str, course: Path, jobs: int, done: Run) -> list[RESULT]:
 def _grade_short(attacks: Sequence[Attack], port: int, done: Run, jobs: int) -> None:
     """The same with short limits, each thread with an honest student after every attack."""
     shares = [
-        (lesson, first) for lesson in sorted({a.lesson for a in attacks}) for first in range(jobs)
+        (lesson, mine[first::jobs])
+        for lesson in sorted({each.lesson for each in attacks})
+        if (mine := [each for each in attacks if each.lesson == lesson])
+        for first in range(min(jobs, len(mine)))
     ]
 
     def grade(lesson: str, mine: Sequence[Attack]) -> None:
@@ -267,10 +270,7 @@ def _grade_short(attacks: Sequence[Attack], port: int, done: Run, jobs: int) -> 
                 done.honest.append(grader.grade(honest, HONEST).result.as_json())
 
     with ThreadPoolExecutor(jobs) as pool:
-        started = [
-            pool.submit(grade, lesson, [a for a in attacks if a.lesson == lesson][first::jobs])
-            for lesson, first in shares
-        ]
+        started = [pool.submit(grade, lesson, mine) for lesson, mine in shares]
         for each in started:
             each.result()
 
@@ -317,6 +317,8 @@ def _left_behind(course: Path) -> Iterator[str]:
     places = [ROOT, course, Path.home(), *map(Path, ("/tmp", "/var/tmp", "/dev/shm"))]
     places += [Path(sys.prefix), Path(os.__file__).parent]
     for place in places:
+        if any(place != other and place.is_relative_to(other) for other in places):
+            continue  # it is looked through with that one
         for top, folders, files in os.walk(place):
             folders[:] = [name for name in folders if name not in (".git", "proc")]
             for name in files:

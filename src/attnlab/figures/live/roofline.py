@@ -13,7 +13,6 @@ from attnlab.figures.live.cost_chart import (
     BLUE,
     BOTTOM,
     GREY,
-    GROUND,
     HEIGHT,
     LEFT,
     LINE,
@@ -28,6 +27,7 @@ from attnlab.figures.live.cost_chart import (
 from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, style, whole
 from attnlab.figures.live.strokes import text
+from attnlab.figures.palette import GROUND
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
