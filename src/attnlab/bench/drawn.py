@@ -16,8 +16,8 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
-    STYLE,
     Picture,
+    in_style,
     name_lines,
     new_figure,
 )
@@ -46,6 +46,7 @@ MARKS: dict[Quantity, list[float]] = {
 }
 
 
+@in_style
 def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     """Time and memory over N, with the power of N that fits each line.
 
@@ -61,7 +62,7 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         raise ValueError("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row.name for row in measured))
     lengths = sorted({row.n for row in measured})
-    figure, panels = new_figure(columns=2, width=9.6, height=3.8)
+    figure, panels = new_figure(columns=2, width=10.0, height=3.9)
     said = []
     for axes, quantity in zip(panels[0], AXES, strict=True):
         for name, (colour, *look) in zip(names, cycle(LOOKS)):
@@ -113,7 +114,6 @@ def _line(
             textcoords="offset points",
             va="center",
             color=colour,
-            fontsize=STYLE["font.size"],
         )
     axes.plot(
         [row.n for row in rows],

@@ -10,6 +10,7 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     Picture,
+    in_style,
     name_lines,
     new_figure,
     with_looks,
@@ -18,6 +19,7 @@ from attnlab.figures.picture import (
 LINES = ("--", "-.", ":")
 
 
+@in_style
 def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int) -> Picture:
     """Seconds over the width of a tile, both logarithmic, and lines for ways without tiles.
 

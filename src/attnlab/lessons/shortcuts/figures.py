@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlab.figures.picture import ORANGE, STYLE, Picture, new_figure
+from attnlab.figures.picture import ORANGE, Picture, in_style, new_figure
 
 
+@in_style
 def found(
     books: Sequence[int], right: Mapping[str, Sequence[float]], chance: float, focus: str
 ) -> Picture:
@@ -18,7 +19,7 @@ def found(
         chance: the share of who guesses.
         focus: the way that is looked at; the others are grey.
     """
-    figure, axes = new_figure(len(books), width=9.6, height=1.1 + 0.5 * len(right), sharey=True)
+    figure, axes = new_figure(len(books), width=9.6, height=1.0 + 0.5 * len(right), sharey=True)
     for n, (place, number) in enumerate(zip(axes[0], books, strict=True)):
         for at, (name, shares) in enumerate(right.items()):
             looked_at, share = name == focus, float(shares[n])
@@ -29,11 +30,10 @@ def found(
                 f"{share:.2f}",
                 va="center",
                 weight="bold" if looked_at else "normal",
-                fontsize=STYLE["font.size"],
             )
         place.axvline(chance, color="black", linewidth=1, linestyle=":")
         if not n:
-            place.text(chance + 0.03, len(right) - 0.3, "guessing", fontsize=STYLE["font.size"])
+            place.text(chance + 0.03, len(right) - 0.3, "guessing")
         place.set_title(f"{number} books")
         place.set(xlim=(0, 1.25), xticks=[], ylim=(len(right) - 0.2, -0.5))
         place.set_yticks(range(len(right)), right)
@@ -47,7 +47,6 @@ def found(
         f"of texts, {other} in {ends[other]:.0f} %",
         x=0,
         ha="left",
-        fontsize=STYLE["axes.titlesize"],
     )
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()

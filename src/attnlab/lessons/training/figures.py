@@ -19,8 +19,8 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
-    STYLE,
     Picture,
+    in_style,
     name_lines,
     new_figure,
     with_looks,
@@ -151,6 +151,7 @@ class Diary(Watch):
             print(f"{step:5} steps, loss {now}: {self.pages[step]!r}")
 
 
+@in_style
 def losses(
     curves: Mapping[str, Sequence[float]],
     floor: float = 0.0,
@@ -184,7 +185,6 @@ def losses(
             textcoords="offset points",
             ha="right",
             color=GREY,
-            fontsize=STYLE["font.size"],
         )
     longest = max(map(len, curves.values()))
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or longest))
@@ -202,13 +202,13 @@ def losses(
             textcoords="offset points",
             va="center",
             color=BLUE,
-            fontsize=STYLE["font.size"],
         )
     name_lines(place)
     line = f", with a line at {floor:.2f}, {label}" if label else ""
     return Picture(figure, f"Loss over {longest} steps{line}. {words}.")
 
 
+@in_style
 def overfitting(diaries: Sequence[Diary]) -> Picture:
     """For each training the loss on what it reads and on what is held out, and the gap between.
 
@@ -230,7 +230,6 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
                 textcoords="offset points",
                 va="bottom" if curve[-1] == highest else "top",
                 color=colour,
-                fontsize=STYLE["font.size"],
             )
             said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
         place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
@@ -243,7 +242,6 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
         textcoords="offset points",
         va="top",
         color=ORANGE,
-        fontsize=STYLE["font.size"],
     )
     place.set(
         xlabel="step",
@@ -288,7 +286,6 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
             ha="center",
             va="bottom" if height > 0 else "top",
             color=colour,
-            fontsize=STYLE["font.size"],
         )
     for word, number in (("hate", hate), ("not", no), ("like", like)):
         place.plot([number], [0], "o", color="black", markersize=8)
@@ -299,6 +296,7 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
     place.axis("off")
 
 
+@in_style
 def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
     """Between which numbers the phrases of two words lie, for *not* on either side.
 
@@ -306,7 +304,7 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
         like, hate: the numbers of those words.
         no: size of the number of *not*.
     """
-    figure, axes = new_figure(rows=2, width=7.2, height=4.4)
+    figure, axes = new_figure(rows=2, width=7.2, height=5.0)
     _number_line(axes[0, 0], like, -no, hate)
     axes[0, 0].set_title("not is hostile: not hate cannot become friendly")
     _number_line(axes[1, 0], like, no, hate)
@@ -320,6 +318,7 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
     )
 
 
+@in_style
 def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str) -> Picture:
     """Rows of bars under each other, of numbers from 0 to 1.
 
@@ -331,8 +330,8 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: st
     heights = [len(panel) for panel in panels.values()]
     figure, axes = new_figure(
         rows=len(panels),
-        width=1.0 + max(0.5, 0.1 * max(map(len, keys))) * len(keys),
-        height=0.62 * len(panels) + 0.36 * sum(heights),
+        width=1.3 + max(0.56, 0.098 * max(map(len, keys))) * len(keys),
+        height=0.72 * len(panels) + 0.42 * sum(heights),
         height_ratios=heights,
     )
     words = []
@@ -371,5 +370,4 @@ def _bars(place: Axes, foot: float, row: np.ndarray, looked_at: bool) -> None:
                 ha="center",
                 va="top" if inside else "bottom",
                 color="white" if inside and looked_at else "black",
-                fontsize=STYLE["font.size"] - 1,
             )
