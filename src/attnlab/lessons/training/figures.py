@@ -319,13 +319,16 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
 
 
 @in_style
-def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str) -> Picture:
+def rows(
+    panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str, title: str = ""
+) -> Picture:
     """Rows of bars under each other, of numbers from 0 to 1.
 
     Args:
         panels: for each title, (M,) weights or shares by what the row is called.
         keys: M labels.
         focus: the title of the panel, or the name of the row, that is looked at; the rest is grey.
+        title: what there is to see, where there are several panels.
     """
     heights = [len(panel) for panel in panels.values()]
     figure, axes = new_figure(
@@ -335,11 +338,11 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: st
         height_ratios=heights,
     )
     words = []
-    for place, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
+    for place, (heading, panel) in zip(axes[:, 0], panels.items(), strict=True):
         numbers = np.stack([as_array(row) for row in panel.values()])
         for n, (name, row) in enumerate(zip(panel, numbers, strict=True)):
-            _bars(place, -n, row, looked_at=focus in (title, name))
-        place.set_title(title)
+            _bars(place, -n, row, looked_at=focus in (heading, name))
+        place.set_title(heading)
         place.set_xticks(range(len(keys)), keys)
         place.set_yticks([0.3 - n for n in range(len(panel))], panel)
         place.set(xlim=(-0.5, len(keys) - 0.5), ylim=(0.95 - len(panel), 0.95))
@@ -350,8 +353,8 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: st
             f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
             for name, row in zip(panel, numbers, strict=True)
         )
-        words.append(f"{title}: {'; '.join(found)}")
-    return Picture(figure, f"Rows of bars. {'. '.join(words)}.")
+        words.append(f"{heading}: {'; '.join(found)}")
+    return Picture(figure, f"Rows of bars. {'. '.join(words)}.", title)
 
 
 def _bars(place: Axes, foot: float, row: np.ndarray, looked_at: bool) -> None:
