@@ -98,7 +98,7 @@ LARGEST = {
         "MaskPainter(rng.normal(size=(12, 12)), words[:12])",
         "MaskPainter(rng.normal(size=(32, 32)), words)",
     ],
-    "Tiles": [f"Tiles(*rng.normal(size=(3, 10, 8)), block={block})" for block in (1, 10)],
+    "Tiles": [f"Tiles(*rng.normal(size=(3, 10, 8)), block={block})" for block in (10, 1)],
     "TrainingScrubber": [
         "TrainingScrubber(np.arange(5000), dict(enumerate(rng.dirichlet(np.ones(32), (200, 5)))),"
         " list('abcde'), words)"

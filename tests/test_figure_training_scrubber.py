@@ -95,7 +95,7 @@ def test_axes_stay_from_step_to_step(figure: TrainingScrubber) -> None:
 )
 def test_a_flat_curve_and_a_long_one_have_axes(losses: Any, ticks: list[str]) -> None:
     figure = TrainingScrubber(losses, {0: [[1]], 1: [[1]]}, ["a"], ["b"])
-    assert re.findall(r'y="155" text-anchor="middle">(\d+)<', figure.state["picture"]) == ticks
+    assert re.findall(r'y="164" text-anchor="middle">(\d+)<', figure.state["picture"]) == ticks
     assert "nan" not in figure.state["picture"]
 
 

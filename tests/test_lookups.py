@@ -116,6 +116,20 @@ def test_every_word_of_what_only_ipython_may_read_counts_as_looked_up(source: st
 
 
 @pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("books[-1] if 'books' in globals() else 0", {"books"}),
+        ('assert "BOOKS" not in dir()', {"BOOKS"}),
+        ("'x' in globals() and globals()['x']", {"x", "globals"}),
+        ("'x' in globals()['y']", {"globals"}),
+        ("print('it''x' in vars())", {"x", "print"}),
+    ],
+)
+def test_who_asks_whether_a_name_is_there_looks_up_that_name(source: str, names: set[str]) -> None:
+    assert lookups.free_names(source, lookups.statements(0, source)) == names
+
+
+@pytest.mark.parametrize(
     "source",
     ["# Is BOOKS 100% right?", "I lost my BOOKS :(", "%%capture\nmy BOOKS", "%pip install BOOKS"],
 )

@@ -12,11 +12,12 @@ import matplotlib.image
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_rgb
+from matplotlib.colors import Colormap, to_hex, to_rgb
 
 from attnlab import figures
 from attnlab.figures import picture
 from attnlab.figures.arrays import as_array
+from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 from attnlab.figures.picture import Picture, draw_heatmap, name_lines, new_figure
 
@@ -42,7 +43,7 @@ def marked() -> Picture:
     axes[0, 0].plot([0, 1], [0, 1], "x", color="black")
     axes[0, 0].text(0.5, 0.2, "a word")
     draw_heatmap(axes[0, 1], np.eye(2), ["a", "b"], ["a", "b"], "weights")
-    return Picture(figure, "a line and a heatmap")
+    return Picture(figure, "a line and a heatmap", "what is seen")
 
 
 def test_a_picture_has_the_background_of_each_theme_and_the_same_size() -> None:
@@ -53,16 +54,36 @@ def test_a_picture_has_the_background_of_each_theme_and_the_same_size() -> None:
 
 
 def test_nothing_is_drawn_in_the_dark_themes_own_colour() -> None:
-    light, dark = (pixels(png)[:, :350] for png in (marked().png, marked().dark_png))
+    light, dark = (pixels(png)[:, :700] for png in (marked().png, marked().dark_png))
     inked = (light < 0.1).all(axis=-1)
     assert inked.sum() > 500
     assert dark[inked].min() > 0.7  # where ink is on white, there is light ink on dark
 
 
-def test_a_heatmap_keeps_its_colours_and_its_numbers() -> None:
-    light, dark = (pixels(png) for png in (marked().png, marked().dark_png))
-    cells = (slice(120, 200), slice(520, 600))
-    assert np.array_equal(light[cells], dark[cells])
+@pytest.mark.parametrize("ramp", [picture.WEIGHT_COLOURS, picture.SIGNED], ids=lambda r: r.name)
+def test_numbers_in_a_heatmap_can_be_read_in_both_themes(ramp: Colormap) -> None:
+    for shown in (ramp, picture._DARK_RAMPS[ramp.name]):
+        faces = [to_hex(shown(share)) for share in np.linspace(0, 1, 51)]
+        assert min(contrast(face, ink(face)) for face in faces) >= 4.5
+
+
+def test_a_heatmap_is_turned_round_in_the_dark_and_another_image_is_not() -> None:
+    light, dark = (pixels(png)[400:600, 1400:1500] for png in (marked().png, marked().dark_png))
+    assert luminance(tuple(light[5, 5])) < 0.1 < 0.5 < luminance(tuple(dark[5, 5]))
+    figure, [[axes]] = new_figure()
+    axes.imshow(np.eye(2), cmap="viridis")
+    kept = Picture(figure, "two colours")
+    middle = (slice(200, 210), slice(800, 810))
+    assert np.array_equal(pixels(kept.png)[middle], pixels(kept.dark_png)[middle])
+
+
+def test_a_picture_breaks_between_its_panels_and_its_words_stay_large() -> None:
+    html = marked()._repr_mimebundle_()["text/html"]
+    least = [int(width) for width in re.findall(r"min-width:calc\(.*?\*(\d+)px\)", html)]
+    own = [int(width) for width in re.findall(r'width="(\d+)" ', html) if width != "0"]
+    assert (len(own), len(least)) == (2, 4)
+    size = picture.SIZE * picture.DOTS / 72
+    assert all(size * low / wide >= 12.9 for low, wide in zip(least, own, strict=False))
 
 
 @pytest.mark.parametrize("colour", ["black", "#444444", *(each.light for each in COLOURS)])
@@ -73,9 +94,11 @@ def test_words_in_house_colours_can_be_read_in_the_dark(colour: str) -> None:
 
 def test_one_picture_is_shown_and_said_whatever_a_page_makes_of_styles() -> None:
     html = marked()._repr_mimebundle_()["text/html"]
-    shown, hidden = re.findall(r"<img [^>]*>", html)
-    assert 'alt="a line and a heatmap"' in shown
-    assert 'alt="" aria-hidden="true" width="0" height="0"' in hidden
+    first, *others = re.findall(r"<img [^>]*>", html)
+    assert 'alt="a line and a heatmap"' in first
+    assert all('alt="" aria-hidden="true"' in other for other in others)
+    assert [' width="0" height="0"' in other for other in others] == [False, True, True]
+    assert ">what is seen</p>" in html
 
 
 def test_a_figure_takes_what_training_made() -> None:
@@ -86,7 +109,15 @@ def test_a_figure_takes_what_training_made() -> None:
     assert as_array(losses).tolist() == [loss.item() for loss in losses]
     assert as_array(weights > 0.5, bool).dtype == bool
     figures.training.losses({"a model": losses})
-    figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"])
+    figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"], "the")
+
+
+def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
+    weights, words = np.array([[0.9, 0.1], [0.4, 0.6]]), ["the", "cat"]
+    draw = figures.numpy.two_orders
+    shuffled = draw(weights, words, weights[::-1, ::-1], words[::-1])
+    assert shuffled.title == "cat puts 0.40 on the, wherever the two stand."
+    assert draw(weights, words, weights, words[::-1]).title == ""
 
 
 @pytest.mark.slow
@@ -96,8 +127,6 @@ def test_a_figure_takes_what_training_made() -> None:
         lambda names: figures.position.clock(np.eye(9), range(len(names))),
         lambda names: figures.position.beyond(dict.fromkeys(names, np.ones(9)), 5, 0.1),
         lambda names: figures.scaling.four_measures([1], dict.fromkeys(names, np.ones((1, 4))), 3),
-        lambda names: figures.scaling.learning(dict.fromkeys(names, np.ones((9, 2)))),
-        lambda names: figures.shortcuts.found([1], {name: [1.0] for name in names}, 0.1),
         lambda names: figures.training.losses({name: [1.0] for name in names}),
     ],
 )

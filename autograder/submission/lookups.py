@@ -49,6 +49,10 @@ MAGIC = re.compile(
 FOREIGN = re.compile(r"\s*%%(?!(?:timeit|time|prun|capture)\b)\w")
 # Without these no text is IPython's dialect, so that what Python cannot parse cannot be run.
 DIALECT = re.compile(r"[%!?]|^[ \t]*(?:[/,;]|>>>|In \[)|\A\s*^[ \t]", re.MULTILINE)
+# `"name" in globals()` looks up that name, and no other.
+ASKED = re.compile(
+    r"""(['"])([^\W\d]\w*)\1\s+(?:not\s+)?in\s+(?:globals|locals|vars|dir)\(\)(?!\s*[.\[])"""
+)
 PARSING_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -277,7 +281,7 @@ def _statement(cell: int, lines: list[bytes], node: ast.stmt) -> Statement:
     text = _text_of(lines, node)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = symtable.symtable(text, "statement", "exec")
+        table = symtable.symtable(ASKED.sub(r"(\2)", text), "statement", "exec")
     binds = frozenset(
         symbol.get_name()
         for symbol in table.get_symbols()

@@ -11,13 +11,10 @@ addEventListener("load", () => window.MathJax?.startup.promise.then(() => {
   }
 }));
 
-// So is a printed picture whose words would be too small.
-const READ_WHOLE = 600; // px: a picture up to this width has words for a phone
+// So is a printed picture with a panel that is wider than the page.
 addEventListener("load", () => {
-  for (const picture of document.querySelectorAll('.cell_output .text_html > img[style*="--jp-shadow"]:not([aria-hidden])')) {
-    const { parentElement: place, naturalWidth } = picture;
-    place.classList.toggle("sideways", naturalWidth > READ_WHOLE);
-    if (place.scrollWidth > place.clientWidth) place.tabIndex = 0;
+  for (const picture of document.querySelectorAll('.cell_output .text_html > div:has(img[style*="--jp-shadow"])')) {
+    if (picture.scrollWidth > picture.clientWidth) picture.tabIndex = 0;
   }
 });
 

@@ -455,7 +455,7 @@ print("X", X.shape, "-> Z", Z.shape, "with weights", A.shape)
 # %% [markdown]
 # Now block some pairs (True = attend). The book of *old* is out on loan, so nobody may attend to it.
 # The reader *the* has lost its library card and may attend to nothing. In the figure, look at the
-# hatched cells, and at how the other cells of their rows change.
+# hatched cells, at the framed row, and at what each row adds up to.
 
 # %% nbgrader={"grade": false, "grade_id": "see-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
 mask = np.ones((5, 5), dtype=bool)  # True = attend
@@ -466,7 +466,7 @@ free, hidden = attend(X)[1], attend(X, mask=mask)[1]
 figures.numpy.masked_weights(free, hidden, mask, sentence)
 
 # %% [markdown]
-# Every hatched cell is exactly 0. (The one other cell on the right that reads 0.00 is merely small.)
+# Every hatched cell is exactly 0. (The one cell on the right that reads 0.00 is merely small.)
 # In the rows of *clerk*, *finds*, *old* and *maps* the weight that went to *old* is shared out among
 # the other keys, in proportion to what they had, so each of these rows still adds up to 1. The row
 # of *the* adds up to 0, and so its output is 0:

@@ -126,7 +126,7 @@ for d_k in (1, 2, 3, 4, 5):
 # Lines that agree and lines that disagree partly cancel each other, so scores grow only with the *square
 # root* of the width. Vaswani et al. (2017, section 3.2.1, footnote 4) state this law.
 #
-# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. The dashed lines are at ±$\sqrt{d_k}$.
+# The cell draws 20 shelves of 20 books, each with 50 readers, at three widths. The dark bars lie within ±$\sqrt{d_k}$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "see-spreads", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -144,7 +144,7 @@ figures.scaling.spreads(raw_scores)
 
 # %% [markdown]
 # Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven scores in
-# ten lie between the dashed lines. What does that mean for the readers at $d_k$ = 64?
+# ten are dark. What does that mean for the readers at $d_k$ = 64?
 
 # %% nbgrader={"grade": false, "grade_id": "measure-64", "locked": true, "schema_version": 3, "solution": false, "task": false}
 raw = raw_scores[64]
@@ -353,8 +353,8 @@ check(softmax_jacobian)
 # diagonal, where diag(p) has its 1 as well, and the difference is 0 everywhere. The Jacobian is already
 # small when the row is nearly one-hot: no entry is larger than p (1 − p), with p the largest weight.
 #
-# Here is one reader of six books at $d_k$ = 64, with each of the three factors. Look for colour: white is
-# a slope of 0.
+# Here is one reader of six books at $d_k$ = 64, with each of the three factors. The bars are its weights.
+# Look for colour below them: grey is a slope of 0.
 
 # %% nbgrader={"grade": false, "grade_id": "see-jacobians", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = np.random.default_rng(1)

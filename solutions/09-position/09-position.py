@@ -182,7 +182,7 @@ for when, words in orders.items():
 for word in vector:
     apart = (outputs["before"][word] - outputs["after"][word]).abs().max().item()
     print(f"{word:5} output row the same up to 1e-12: {apart < 1e-12}")
-figures.position.two_orders(orders, tables)
+figures.numpy.two_orders(tables["before"], orders["before"], tables["after"], orders["after"])
 
 # %% [markdown]
 # Compare the row of *bites* left and right: it gives *dog* the same weight, and *man* too. Only the columns

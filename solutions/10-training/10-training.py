@@ -216,7 +216,7 @@ for seed in range(5):
     plain = Plain(3, 32, 3)
     stalled[f"seed {seed}"] = learn_phrases(plain, f"seed {seed}", TWO_WORDS, HATE_LIKE)
     print(answers(plain))
-figures.training.losses(stalled, 0.3466, "½ log 2")
+figures.training.losses(stalled, 0.3466, "½ log 2", "Five seeds, and none gets below ½ log 2")
 
 
 # %% [markdown]
@@ -472,8 +472,8 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. The two upper pictures show the mean row of *it*
-# in each block. The lowest shows how many answers flip if this one place comes from the partner.
+# Each new sentence gets a partner with an adjective of the other kind. The grey bars of a seed show the mean row of *it*
+# in each block, the coloured ones how many answers flip if this one place comes from the partner.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -499,19 +499,19 @@ def flips(model: Reader, places: list[int]) -> float:
 
 
 words = [*FAMILY[0][0][:-1], "adjective"]
-mapped = [
-    {name: row_of_it(model, IDS[TEST], block).mean(dim=0) for name, model in readers.items()}
-    for block in (0, 1)
-]
-shares = {name: [flips(model, [n]) / 100 for n in range(11)] for name, model in readers.items()}
-panels = {"row of it, block 1": mapped[0], "row of it, block 2": mapped[1]}
-figures.training.rows(panels | {"answers that flip": shares}, words, "weight, or share")
+panels = {}
+for name, model in readers.items():
+    read = {f"read in block {b + 1}": row_of_it(model, IDS[TEST], b).mean(dim=0) for b in (0, 1)}
+    shares = [flips(model, [n]) / 100 for n in range(11)]
+    most = words[shares.index(max(shares))]
+    panels[f"{name}: the row of “{most}” flips most answers"] = read | {"flips": shares}
+figures.training.rows(panels, words, focus="flips")
 
 
 # %% [markdown]
 # (Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most. In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of
 # its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the
-# second map shows next to nothing at *it*. Yet its row flips 88 % of the answers. A block adds what its attention
+# second row shows next to nothing at *it*. Yet its row flips 88 % of the answers. A block adds what its attention
 # brings to the row that it had, the residual. On seed 1 all goes through the
 # residual: give the partner's row of *it* to attention alone, and nothing flips.
 #
@@ -779,7 +779,7 @@ writer, diary = learn_to_write("writer", READ, 1000)
 for temperature in (0.0, 0.5, 1.0, 3.0):
     print(f"temperature {temperature}: {say(writer, temperature)!r}")
 few = learn_to_write("10,000 letters", READ[:10_000], 400)[1]
-figures.training.losses({**diary.curves, **few.curves}, every=20)
+figures.training.overfitting([diary, few])
 
 # %% [markdown]
 # Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to

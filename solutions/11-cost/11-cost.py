@@ -217,7 +217,7 @@ from attnlab.bench.ways import ways
 known = ways(causal=False, device="cpu", tiled=None)
 chosen = {name: known[name] for name in ("python", "numpy", "naive", "sdpa")}
 rows = measure(chosen, [128, 256, 512, 1024, 2048, 4096], d=16, seconds=5.0)
-plot(rows, "four ways")
+plot(rows, focus="sdpa")
 
 # %% [markdown]
 # On the left (on a quiet machine), every line climbs by a power of about 2 or more: a faster language moves the
@@ -607,7 +607,7 @@ rows = measure(
     d=16,
     seconds=6.0,
 )
-plot(rows, "naive, tiled, fused")
+plot(rows, focus="tiled")
 
 # %% [markdown]
 # On the left, all three lines have slope about 2 or more. Without a causal mask tiles save no flops (prediction 1: B). On the right, naive alone has slope 2.

@@ -37,7 +37,7 @@ torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compa
 begin("12-shortcuts")
 
 # %% [markdown]
-# Four readers trained for each of four tests. Before each test is answered, guess who fails.
+# Full attention and three shortcuts, trained on the same four tests. Guess what each shortcut misses.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()
@@ -343,12 +343,12 @@ print(
 # %% nbgrader={"grade": false, "grade_id": "test-linear", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 run("linear", linear_attention)
 shown = {name: right[name][2:5] for name in ("full", "linear", "window of 8")}
-figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS)
+figures.shortcuts.found([2, 8, 32], shown, chance=1 / tasks.LETTERS, focus="linear")
 
 # %% [markdown]
-# Linear attention finds the mark among 17 tokens as well as softmax does. Its line falls as the shelf grows: about 0.9
-# of 8 books, about 0.4 of 32. The window's line
-# falls by what it does not see. (Prediction 2: B.) Linear attention is blurred, not blind: with 2,000 steps it finds
+# Linear attention finds the mark among 17 tokens as well as softmax does. It finds less as the shelf grows: about 0.9
+# of 8 books, about 0.4 of 32. The window
+# finds less by what it does not see. (Prediction 2: B.) Linear attention is blurred, not blind: with 2,000 steps it finds
 # about 0.8 of 32 books. Softmax needed 600 for all.
 #
 # **Is it distance?** A running sum minds no order: 16 back is as easy as 4. But a mark that is further back has more

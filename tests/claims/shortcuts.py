@@ -79,7 +79,7 @@ def found(way: str, test: str, seed: int = 1) -> dict[str, Any]:
     return {"right": round(share, 2), "weights": shown, "asked": asked}
 
 
-@lesson.says("Four readers trained for each of four tests.", long=True)
+@lesson.says("Full attention and three shortcuts, trained on the same four tests.", long=True)
 def what_the_film_shows_is_what_such_readers_find(seed: int) -> None:
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
     for way in WAYS:
@@ -194,7 +194,7 @@ def _open_linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 @lesson.says(
     "Linear attention finds the mark among 17 tokens as well as softmax does.",
-    "Its line falls as the shelf grows: about 0.9 of 8 books, about 0.4 of 32.",
+    "It finds less as the shelf grows: about 0.9 of 8 books, about 0.4 of 32.",
     long=True,
 )
 def linear_attention_finds_marks_and_loses_books(seed: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import cycle
 from typing import Literal
 
@@ -16,6 +16,7 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
+    STYLE,
     Picture,
     name_lines,
     new_figure,
@@ -38,12 +39,20 @@ def in_seconds(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def plot(rows: Iterable[Row], title: str = "") -> Picture:
+SHOWN: dict[Quantity, Callable[[float], str]] = {"seconds": in_seconds, "bytes": in_bytes}
+MARKS: dict[Quantity, list[float]] = {
+    "seconds": [10.0**power for power in range(-9, 6)],
+    "bytes": [1024 * 16.0**power for power in range(-1, 10)],
+}
+
+
+def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     """Time and memory over N, with the power of N that fits each line.
 
     Args:
         rows: of one call of `measure`.
-        title: above the left panel.
+        title: above the left panel, where no way is looked at.
+        focus: the way that is looked at; the titles say what it costs, and the others are grey.
     Raises:
         ValueError: nothing was measured.
     """
@@ -51,34 +60,70 @@ def plot(rows: Iterable[Row], title: str = "") -> Picture:
     if not measured:
         raise ValueError("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row.name for row in measured))
-    figure, panels = new_figure(columns=2, width=11.0, height=3.8)
+    lengths = sorted({row.n for row in measured})
+    figure, panels = new_figure(columns=2, width=9.6, height=3.8)
     said = []
     for axes, quantity in zip(panels[0], AXES, strict=True):
-        for name, look in zip(names, cycle(LOOKS)):
+        for name, (colour, *look) in zip(names, cycle(LOOKS)):
             line = [row for row in measured if row.name == name]
-            _line(axes, line, quantity, look)
+            shown = colour if not focus else BLUE if name == focus else GREY
+            _line(axes, line, quantity, (shown, *look), name == focus, lengths[-1])
             said.append(_in_words(line, quantity))
-        axes.set(xscale="log", yscale="log", xlabel="N, tokens", ylabel=AXES[quantity])
-        lengths = sorted({row.n for row in measured})
-        axes.set_xticks(lengths, [f"{n:,}" for n in lengths], rotation=45)
+        axes.set(xscale="log", yscale="log", xlabel="N, tokens")
+        ticks = lengths[::-1][::2]  # the longest is one
+        axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
+        low, high = axes.get_ylim()
+        marks = [mark for mark in MARKS[quantity] if low <= mark <= high]
+        axes.set_yticks(marks, map(SHOWN[quantity], marks))
         axes.minorticks_off()
+        axes.set_title(_costs(measured, focus, quantity) if focus else title)
+        title = "memory allocated"
         name_lines(axes)
-    panels[0, 0].set_title(title)
     return Picture(
         figure, f"Two panels over the number of tokens, all logarithmic. {' '.join(said)}"
     )
 
 
-def _line(axes: Axes, rows: Sequence[Row], quantity: Quantity, look: tuple[str, str, str]) -> None:
+def _costs(rows: Sequence[Row], focus: str, quantity: Quantity) -> str:
+    """What the way that is looked at costs at the greatest length, and what the dearest other."""
+    most = max(row.n for row in rows)
+    costs = {row.name: getattr(row, quantity) for row in rows if row.n == most}
+    shown, mine = SHOWN[quantity], costs.pop(focus)
+    verb = "takes" if quantity == "seconds" else "allocates"
+    told = f"{most:,} tokens: {focus} {verb} {shown(mine)}"
+    if not costs:
+        return told
+    other = max(costs, key=lambda name: costs[name])
+    return f"{told},\n{other} {shown(costs[other])}"
+
+
+def _line(
+    axes: Axes, rows: Sequence[Row], quantity: Quantity, look: Sequence[str], wide: bool, most: int
+) -> None:
+    """A line, named beside the axes, or where it ends before the greatest length."""
     colour, marker, line = look
+    fitted = _power(rows, quantity)
+    name = rows[0].name + (f" N$^{{{fitted.partition('^')[2]}}}$" if fitted else "")
+    last = rows[-1]
+    if last.n < most:
+        axes.annotate(
+            name,
+            (last.n, getattr(last, quantity)),
+            (8, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize=STYLE["font.size"],
+        )
     axes.plot(
         [row.n for row in rows],
         [getattr(row, quantity) for row in rows],
         color=colour,
         marker=marker,
         linestyle=line,
-        markersize=5,
-        label=f"{rows[0].name}{_power(rows, quantity)}",
+        linewidth=3 if wide else 1.5,
+        markersize=6 if wide else 5,
+        label=name if last.n == most else "_",
     )
 
 
@@ -90,7 +135,7 @@ def _power(rows: Sequence[Row], quantity: Quantity) -> str:
 
 def _in_words(rows: Sequence[Row], quantity: Quantity) -> str:
     """From where to where a line goes, and how steeply."""
-    shown = in_seconds if quantity == "seconds" else in_bytes
+    shown = SHOWN[quantity]
     first, *_, last = [rows[0], rows[-1]]
     ends = f"{shown(getattr(first, quantity))} at N = {first.n:,}"
     if last is not first:

@@ -33,6 +33,7 @@ COLOURS = (
     Colour("grey", "#6e6e6e", "#9a9a9a"),
 )
 BLUE, ORANGE, GREEN, PURPLE, OCHRE, GREY = COLOURS
+GROUND = "var(--jp-layout-color0,#fff)"  # what lies under a picture
 # Of things that keep their colour in every picture of a lesson, in their order: lesson 01's rivers,
 # marshes, seas and deserts. Orange is left to slopes.
 SERIES = (PURPLE, GREEN, BLUE, OCHRE)

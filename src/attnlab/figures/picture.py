@@ -5,21 +5,26 @@ from __future__ import annotations
 import base64
 import html
 import io
+import math
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import Collection
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.text import Annotation, Text
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.text import Text
+from PIL import Image
 
 from attnlab.figures.arrays import as_array
+from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 
 BLUE, ORANGE, GREEN, PURPLE, OCHRE, GREY = (colour.light for colour in COLOURS)
@@ -27,17 +32,56 @@ _DARK = {colour.light: colour.dark for colour in COLOURS}
 DARK, LIGHT_INK = 0x11 / 255, 0.93  # JupyterLab's dark theme: its background, and the ink on it
 # 0 in JupyterLab's light theme and 1 in its dark one; a page that knows of no theme takes 0.
 IN_THE_DARK = "var(--jp-shadow-base-lightness,0)/32"
-WEIGHT_COLOURS = "cividis"  # even in lightness, and the same to colour-blind eyes
+
+
+def _ramp(name: str, *colours: str) -> LinearSegmentedColormap:
+    return LinearSegmentedColormap.from_list(name, colours)
+
+
+# From nothing, which is nearly the page, to all: even in lightness, and one hue for every eye.
+WEIGHT_COLOURS = _ramp("weights", "#f1f4f7", "#b5d3e8", "#4f9dcb", BLUE, "#00395c")
+# Blue below 0, nothing at 0, orange above: apart for every common colour vision.
+SIGNED = _ramp("signed", "#00395c", BLUE, "#8fc0df", "#f3f3f3", "#f2b88f", ORANGE, "#6a2900")
+_DARK_RAMPS = {
+    "weights": _ramp("weights in the dark", "#20262b", "#27475c", "#3380ad", "#56b4e9", "#d3edff"),
+    "signed": _ramp(
+        "signed in the dark",
+        *("#d3edff", "#56b4e9", "#2a5f80", "#242424", "#85481c", "#f08030", "#ffdcc2"),
+    ),
+}
+QUIET = "#5c5c5c"  # ticks, and what an axis is called: there when one asks, never in the way
+SIZE = 13  # points of all words
+DOTS = 110  # an inch has as many of a page's pixels; twice as many are drawn, for sharp screens
+# As far as a picture shrinks in a narrow page, where its words are 13 pixels high. Then it breaks
+# between its panels, and a panel that is still too wide is scrolled.
+SHRINKS = 13 / (SIZE * DOTS / 72)
 STYLE: Any = {
-    "font.size": 11,
+    "font.size": SIZE,
+    "axes.titlesize": SIZE,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 9,
+    "axes.labelsize": SIZE,
+    "axes.labelcolor": QUIET,
+    "axes.edgecolor": "#b5b5b5",
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlesize": 12,
+    "xtick.labelsize": SIZE,
+    "ytick.labelsize": SIZE,
+    "xtick.color": "#b5b5b5",
+    "ytick.color": "#b5b5b5",
+    "xtick.labelcolor": QUIET,
+    "ytick.labelcolor": QUIET,
+    "grid.color": "#e8e8e8",
+    "lines.linewidth": 2.4,
+    "lines.solid_capstyle": "round",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
-    "svg.hashsalt": "attnlab",
     "mathtext.default": "regular",  # a subscript looks like the words around it
 }
+HATCH = "#c4c4c4"
+CELL = "cell"  # the numbers that stand in the cells of a heatmap
+in_style = mpl.rc_context(STYLE)  # for a function that draws: what it writes is of one size
 Line = TypeVar("Line")
 Look = TypeVar("Look")
 
@@ -46,79 +90,200 @@ class Picture:
     """An image and the words that say what it shows, for the light theme and for the dark one.
 
     JupyterLab shows the one of its theme, by a style of the images' own. Everywhere else, and
-    wherever styles are dropped, the light one is shown, on white.
+    wherever styles are dropped, the light one is shown, on white. Panels that stand side by side
+    stand under each other where a page is narrow.
 
     Args:
         figure: a matplotlib figure, made with `new_figure`.
         alt: alternative text: what kind of picture, what is on its axes, what there is to see.
+        title: what there is to see, in a sentence above the picture, and what else is to be
+            known in further lines; the figure's own, or its only panel's, if none is given.
     """
 
-    def __init__(self, figure: Figure, alt: str) -> None:
+    def __init__(self, figure: Figure, alt: str, title: str = "") -> None:
         if not alt.strip():
             raise ValueError("a picture needs alternative text that says what it shows")
         for axes in figure.axes:
-            axes.set_title(axes.get_title(), loc="left")
-            axes.set_title("", loc="center")
-        self.png = _png(figure)
+            if title_in_the_middle := axes.get_title():
+                axes.set_title(title_in_the_middle, loc="left")
+                axes.set_title("", loc="center")
+        self.title = title or figure.get_suptitle()
+        figure.suptitle("")
+        if len(figure.axes) == 1 and not self.title:  # it is that of the whole
+            self.title = figure.axes[0].get_title(loc="left")
+            figure.axes[0].set_title("", loc="left")
+        with mpl.rc_context(STYLE):
+            figure.draw_without_rendering()  # what stands where is known then
         figure.set_layout_engine("none")  # the dark one is the same picture, label for label
+        self._light, light = _drawn(figure)
         _darken(figure)
-        self.dark_png = _png(figure)
+        self._dark, dark = _drawn(figure)
+        self._rows = [*zip(light, dark, strict=True)]
         self.alt = " ".join(alt.split())
 
+    @property
+    def png(self) -> bytes:
+        """The whole, for the light theme."""
+        return _png(self._light)
+
+    @property
+    def dark_png(self) -> bytes:
+        """The whole, for the dark one."""
+        return _png(self._dark)
+
     def __repr__(self) -> str:
-        return f"Picture: {self.alt}"
+        return " ".join(["Picture:", *self.title.split(), self.alt])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        shown = (
-            f'<img alt="{html.escape(self.alt, quote=True)}" style="max-width:100%;'
-            f'max-width:calc((1 - {IN_THE_DARK})*100%)" src="{_as_url(self.png)}">'
-        )
-        hidden = (
-            '<img alt="" aria-hidden="true" width="0" height="0" style="width:auto;height:auto;'
-            f'max-width:0;max-width:calc({IN_THE_DARK}*100%)" src="{_as_url(self.dark_png)}">'
-        )
-        return {"text/plain": repr(self), "text/html": shown + hidden}
+        parts: list[str] = []
+        for n, line in enumerate(self.title.splitlines()):
+            look = "opacity:0.75" if n else "font-size:1.1em;font-weight:600"
+            parts.append(f'<p style="margin:0 0 8px;{look}">{html.escape(line)}</p>')
+        alt = self.alt
+        for light, dark in self._rows:
+            parts.append('<div style="display:flex;flex-wrap:wrap;align-items:flex-start">')
+            for piece in light:  # the first says all of it
+                parts.append(_shown(piece, alt))
+                alt = ""
+            parts += [_hidden(piece) for piece in dark]
+            parts.append("</div>")
+        shown = f'<div style="max-width:100%;overflow-x:auto">{"".join(parts)}</div>'
+        return {"text/plain": repr(self), "text/html": shown}
+
+
+class Piece(NamedTuple):
+    """A part of a picture, and how many of a page's pixels it is wide."""
+
+    png: bytes
+    width: int
+
+
+def _shown(piece: Piece, alt: str) -> str:
+    """In the light theme, and wherever styles are dropped."""
+    words = html.escape(alt, quote=True)
+    hidden = "" if alt else ' aria-hidden="true"'
+    style = _style(piece.width, f"(1 - {IN_THE_DARK})")
+    return (
+        f'<img alt="{words}"{hidden} width="{piece.width}" style="{style}" '
+        f'src="{_as_url(piece.png)}">'
+    )
+
+
+def _hidden(piece: Piece) -> str:
+    """In the dark theme alone."""
+    style = f"width:auto;{_style(piece.width, f'({IN_THE_DARK})')}"
+    return (
+        f'<img alt="" aria-hidden="true" width="0" height="0" style="{style}" '
+        f'src="{_as_url(piece.png)}">'
+    )
+
+
+def _style(width: int, share: str) -> str:
+    """Between its own width and the narrowest in which words can be read; or nothing at all."""
+    least = f"calc({share}*{width * SHRINKS:.0f}px)"
+    return f"height:auto;flex:1 0 {least};min-width:{least};max-width:calc({share}*{width}px)"
 
 
 def _as_url(png: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
-def _png(figure: Figure) -> bytes:
+def _drawn(figure: Figure) -> tuple[Image.Image, list[list[Piece]]]:
+    """The whole picture, and its panels, row by row."""
     buffer = io.BytesIO()
     with mpl.rc_context(STYLE):
+        around = figure.get_tightbbox().padded(0.05)
+        across, down = _cuts(figure)
         figure.savefig(
             buffer,
             format="png",
-            dpi=110,
-            bbox_inches="tight",  # labels beside panels of fixed shape are cut off without
-            pad_inches=0.05,
+            dpi=figure.dpi,
+            bbox_inches=around,  # labels beside panels of fixed shape are cut off without
             facecolor=figure.get_facecolor(),
-            metadata={"Software": None},
+            pil_kwargs={"compress_level": 0},
         )
+    whole = Image.open(buffer).convert("RGB")
+    wide, high = whole.size
+    left, top = around.x0 * figure.dpi, around.y1 * figure.dpi
+    columns = [0, *(round(x - left) for x in across), wide]
+    rows = [0, *(round(top - y) for y in down), high]
+    pieces = [
+        [
+            Piece(_png(whole.crop((x0, y0, x1, y1))), round((x1 - x0) * DOTS / figure.dpi))
+            for x0, x1 in pairwise(columns)
+        ]
+        for y0, y1 in pairwise(rows)
+    ]
+    return whole, pieces
+
+
+def _png(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    few = image.quantize(256, dither=Image.Dither.NONE)
+    few.save(buffer, format="png")
     return buffer.getvalue()
+
+
+def _cuts(figure: Figure) -> tuple[list[float], list[float]]:
+    """Where a drawn figure comes apart, between columns and, from the top, between rows."""
+    if figure.legends or any(text.get_text() for text in figure.texts):  # they belong to all panels
+        return [], []
+    across, down = [], []
+    for axes in figure.axes:
+        box, is_bar = axes.get_tightbbox(), axes.get_label() == "<colorbar>"
+        if box is not None:
+            across.append((box.x0, box.x1, is_bar))
+            down.append((box.y0, box.y1, is_bar))
+    return _gaps(across), _gaps(down)[::-1]
+
+
+def _gaps(spans: Sequence[tuple[float, float, bool]]) -> list[float]:
+    """The middles between spans that do not meet; a colour bar stays with what is before it."""
+    gaps, end = [], -math.inf
+    for low, high, is_bar in sorted(spans):
+        if low > end > -math.inf and not is_bar:
+            gaps.append((low + end) / 2)
+        end = max(end, high)
+    return gaps
 
 
 def _darken(figure: Figure) -> None:
     """Give a drawn figure the dark theme's colours: greys turned round, the palette's lighter.
 
-    What stands on an image, as the numbers of a heatmap do, keeps its colours: so does the image.
+    So are the house's ramps turned round, with what stands on them; another image keeps its
+    colours, and what stands on it does.
     """
-    kept = {
-        artist
-        for axes in figure.axes
-        if axes.images
-        for artist in (*axes.texts, *axes.patches, *axes.lines, *axes.collections)
-    }
+    kept: set[Artist] = set()
+    for axes in figure.axes:
+        for image in axes.images:
+            ramp = _DARK_RAMPS.get(image.get_cmap().name)
+            if ramp is None:
+                kept |= {*axes.texts, *axes.patches, *axes.lines, *axes.collections}
+            else:
+                image.set_cmap(ramp)
     for artist in figure.findobj(lambda artist: artist not in kept):
         _recolour(artist)
+    for axes in figure.axes:
+        for image in axes.images:
+            ink_cells(axes, image)
+
+
+def ink_cells(axes: Axes, image: Any) -> None:
+    """Black or white for each number of a heatmap, whichever reads better on its cell."""
+    matrix = image.get_array()
+    for text in axes.texts:
+        if text.get_gid() == CELL:
+            column, row = text.get_position()
+            face = to_hex(image.cmap(image.norm(matrix[round(row), round(column)])))
+            text.set_color(ink(face))
 
 
 def _recolour(artist: Artist) -> None:
     if isinstance(artist, Text):
         artist.set_color(_on_dark(artist.get_color()))
-        if isinstance(artist, Annotation) and artist.arrow_patch is not None:
-            _recolour(artist.arrow_patch)
+        for patch in (artist.get_bbox_patch(), getattr(artist, "arrow_patch", None)):
+            if patch is not None:
+                _recolour(patch)
     elif isinstance(artist, Line2D):
         # All three are read first: a marker that has no colour of its own takes the line's.
         face, edge = artist.get_markerfacecolor(), artist.get_markeredgecolor()
@@ -166,7 +331,9 @@ def new_figure(
         The figure and an array of axes, (rows, columns).
     """
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(width, height), dpi=2 * DOTS)
+        FigureCanvasAgg(figure)
+        figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, axes
 
@@ -178,9 +345,10 @@ def draw_heatmap(
     columns: Sequence[str],
     title: str,
     limits: tuple[float, float] = (0.0, 1.0),
-    colours: str = WEIGHT_COLOURS,
+    colours: Colormap = WEIGHT_COLOURS,
+    least: float = 0.0,
 ) -> Any:
-    """Draw a matrix with its numbers in the cells.
+    """Draw a matrix as tiles, with its numbers in the cells.
 
     Args:
         axes: where to draw.
@@ -189,7 +357,8 @@ def draw_heatmap(
         columns: M labels.
         title: above the panel.
         limits: values of the first and the last colour; the same across compared panels.
-        colours: a matplotlib colour map.
+        colours: one of the house's ramps.
+        least: size of a number that is written; smaller ones are seen by their colour.
     Returns:
         The image, for a colour bar.
     """
@@ -200,17 +369,68 @@ def draw_heatmap(
             f"and {len(columns)} column labels"
         )
     image = axes.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto")
+    tile(axes, rows, columns, title)
+    for (i, j), number in np.ndenumerate(matrix):
+        said = digits(number, matrix) if abs(number) >= least else ""
+        axes.text(j, i, said, ha="center", va="center", fontsize=SIZE, gid=CELL)
+    ink_cells(axes, image)
+    return image
+
+
+def digits(number: float, among: np.ndarray) -> str:
+    """A number of a matrix: whole where all are, else two digits; 0 is what is exactly 0."""
+    whole = bool((among == among.round()).all())
+    said = f"{number:.0f}" if whole or number == 0 else f"{number:.2f}"
+    return said.replace("-", "\u2212")
+
+
+def tile(axes: Axes, rows: Sequence[Any], columns: Sequence[Any], title: str) -> None:
+    """Names for the rows and columns of an image, and gaps between its cells."""
     axes.set_title(title)
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
-    axes.tick_params(length=0)
+    axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=2.5, linestyle="-")
+    axes.tick_params(which="both", length=0)
+    axes.tick_params(labelcolor="black")
     axes.spines[:].set_visible(False)
-    for (i, j), number in np.ndenumerate(matrix):
-        red, green, blue, _ = image.cmap(image.norm(number))
-        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        colour = "white" if dark else "black"
-        axes.text(j, i, f"{number:.2f}", ha="center", va="center", color=colour, fontsize=10)
-    return image
+
+
+def frame(
+    axes: Axes, row: int, column: int, wide: int = 1, high: int = 1, colour: str = ORANGE
+) -> None:
+    """Put cells of a heatmap in focus.
+
+    Args:
+        axes: with the heatmap.
+        row, column: the first cell.
+        wide, high: in cells.
+        colour: of the frame.
+    """
+    axes.add_patch(
+        Rectangle(
+            (column - 0.5, row - 0.5),
+            wide,
+            high,
+            fill=False,
+            edgecolor=colour,
+            linewidth=3.5,
+            joinstyle="round",
+            zorder=3,
+            clip_on=False,
+        )
+    )
+
+
+def hatch(axes: Axes, blocked: np.ndarray) -> None:
+    """Empty the cells of a heatmap where blocked, (N, M) bool, is True, and hatch them."""
+    for n, m in np.argwhere(blocked).tolist():
+        axes.add_patch(
+            Rectangle(
+                (m - 0.5, n - 0.5), 1, 1, facecolor="white", hatch="///", edgecolor=HATCH, lw=0
+            )
+        )
 
 
 def with_looks(lines: Iterable[Line], looks: Sequence[Look]) -> list[tuple[Line, Look]]:
@@ -234,7 +454,7 @@ def name_lines(place: Axes) -> None:
     Args:
         place: with all its lines, scales and ticks.
     """
-    figure, size = place.get_figure(root=True), STYLE["font.size"]
+    figure, size = place.get_figure(root=True), SIZE
     assert figure is not None
     with mpl.rc_context(STYLE):
         figure.draw_without_rendering()  # what stands where is known then

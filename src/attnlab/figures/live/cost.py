@@ -12,7 +12,6 @@ from attnlab.figures.live import counts, fallback
 from attnlab.figures.live.cost_chart import (
     BLUE,
     CLEAR,
-    GROUND,
     ORANGE,
     RIGHT,
     WIDTH,
@@ -24,6 +23,7 @@ from attnlab.figures.live.counts import in_number_words as in_words
 from attnlab.figures.live.figure import Figure, Input, Values, source, style, whole
 from attnlab.figures.live.measured import Measured, measure
 from attnlab.figures.live.strokes import text
+from attnlab.figures.palette import GROUND
 
 LENGTHS = [2**power for power in range(6, 19)]  # stops of the sliders
 WIDTHS = [2**power for power in range(6, 13)]

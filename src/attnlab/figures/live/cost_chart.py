@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from attnlab.figures import palette
 from attnlab.figures.live.strokes import svg, text
+from attnlab.figures.palette import GROUND
 
 WIDTH, HEIGHT = 326, 300
 LEFT, RIGHT, TOP, BOTTOM = 78, 16, 34, 44
@@ -15,7 +16,6 @@ SIZE = 16  # of words, so that they can be read where a drawing is 270 px wide
 LINE = 18  # from one line of words to the next
 POINT = 4  # radius
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
-GROUND = "var(--jp-layout-color0,#fff)"
 # Words that a line may pass: it is interrupted around them.
 CLEAR = f' stroke="{GROUND}" stroke-width="4" paint-order="stroke" stroke-linejoin="round"'
 _LINE = 'fill="none" stroke="currentColor"'

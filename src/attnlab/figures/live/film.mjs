@@ -6,9 +6,9 @@ import { player, steady } from "./motion.mjs";
 const MOVING = 0.7; // of the time for a frame; the rest is rest
 const FEW = 64; // combinations of menus that a recording has all of
 const SEEN = 0.6; // of a film that has come into view
+const GOES = 0.4; // of a move, in which what leaves fades away, and again, at its end, what comes appears
 const FAINTEST = 0.4; // of a word that becomes another: it never goes away
 const NUMBER = /-?\d+(\.\d+)?/g;
-const SAID = /[-−]?\d+(\.\d+)?/g; // a number in words
 const PRESSES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity };
 
 const clamped = (at, most) => Math.min(Math.max(at, 0), most);
@@ -21,23 +21,6 @@ export function between(one, other, share) {
   const ends = to.match(NUMBER);
   let n = 0;
   return from.replace(NUMBER, (number) => Number(number) + (ends[n++] - number) * share);
-}
-
-/**
- * What words say that differ from others only in their numbers: these count from one to the other, with the decimals of the
- * one that they go to. Null where words differ in more.
- */
-export function counted(words, next, share) {
-  if (words.replace(SAID, "") !== next.replace(SAID, "") || /\d,\d/.test(words + next)) return null;
-  const ends = next.match(SAID);
-  let n = 0;
-  return words.replace(SAID, (said) => {
-    const to = ends[n++];
-    if (said === to) return to;
-    const [from, end] = [said, to].map((each) => Number(each.replace("−", "-")));
-    const is = (from + (end - from) * share).toFixed(to.split(".")[1]?.length ?? 0);
-    return Number(is) ? is.replace("-", "−") : is.replace("-", "");
-  });
 }
 
 /** The keys of all parts, from back to front: a new one stands behind the one that it follows in its frame. */
@@ -62,12 +45,11 @@ export function lookOf(before, after, share) {
   const [, , to, next] = other;
   const look = {};
   for (const name of Object.keys(from)) look[name] = between(from[name], to[name] ?? from[name], share);
-  const there = (before ? 1 - share : 0) + (after ? share : 0);
-  const counts = counted(words, next, share);
-  const turned = counts === null ? FAINTEST + (1 - FAINTEST) * Math.abs(1 - 2 * share) : 1;
+  const faded = before ? share / GOES : (1 - share) / GOES;
+  const there = before && after ? 1 : clamped(1 - faded, 1);
+  const turned = words === next ? 1 : FAINTEST + (1 - FAINTEST) * Math.abs(1 - 2 * share);
   const opacity = (look.opacity ?? 1) * there * turned;
-  const text = share === 0 ? words : counts ?? (share < 0.5 ? words : next);
-  return opacity > 0 ? { look: { ...look, opacity }, text } : null;
+  return opacity > 0 ? { look: { ...look, opacity }, text: share < 0.5 ? words : next } : null;
 }
 
 const eased = (share) => share * share * (3 - 2 * share);
@@ -117,6 +99,7 @@ function draw(body, model) {
     shown.node.setAttribute("aria-label", words(at));
     setText(told, words(at));
     field.value = at;
+    field.style.setProperty("--share", at / most);
     field.setAttribute("aria-valuetext", `${Math.round(at) + 1} of ${most + 1}: ${words(at)}`);
   };
   const halt = () => cancelAnimationFrame(moving);
@@ -183,6 +166,7 @@ function draw(body, model) {
     ({ frames, pace } = state);
     most = frames.length - 1;
     field.max = most;
+    field.style.setProperty("--steps", most);
     shown = sheet(state.view, frames);
     place.replaceChildren(shown.node);
     if (isFirst) choices.replaceChildren(...menu(state.menus));

@@ -24,7 +24,7 @@ from attnlab.figures.live.parts import SIZE, WIDE, Part
 from attnlab.figures.live.strokes import svg
 
 LONGEST = 10_000  # ms, of all moves together
-PACE = 900  # ms, of a move and the rest after it
+PACE = 1500  # ms, of a move and the rest after it
 STILLS = 3  # parts of a film, between which a still one has a picture
 SCALE = 1.5  # px for a unit of the sheet, where there is room
 TITLE = "margin:4px 0;font-size:18px;font-weight:600"  # in stills

@@ -18,6 +18,7 @@ SMALL, SIZE = 18, 20  # of words
 LETTER = 0.56  # a letter's width, as a share of its size, in wide system fonts
 CODE = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"  # each letter 0.6 wide
 INK = "currentColor"
+ROUND = 3  # at most, of a box's corners
 Place = tuple[float, float]
 
 
@@ -86,7 +87,7 @@ def box(
     edge: float = 0,
     opacity: float = 1,
 ) -> Part:
-    """A rectangle.
+    """A rectangle, its corners a little round.
 
     Args:
         key: of the part.
@@ -99,7 +100,7 @@ def box(
     """
     (x, y), (width, height) = corner, size
     look = {"x": x, "y": y, "width": width, "height": height, "opacity": opacity}
-    look |= {"fill_opacity": filled, "stroke_width": edge}
+    look |= {"fill_opacity": filled, "stroke_width": edge, "rx": min(ROUND, width / 8, height / 8)}
     return _part("rect", key, "", look, fill=colour, stroke=colour)
 
 
@@ -114,6 +115,19 @@ def line(
     """A line from point to point. It moves into another of as many points."""
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     return _stroke(key, f"M{path}", colour, thick, opacity, dashes)
+
+
+def area(
+    key: str,
+    corners: Iterable[Place],
+    colour: str | Colour = INK,
+    opacity: float = 1,
+    edge: str | Colour = "none",
+) -> Part:
+    """What lies between corners. It moves into another of as many."""
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)
+    look = {"stroke_width": 2, "opacity": opacity}
+    return _part("path", key, "", look, d=f"M{path}Z", fill=colour, stroke=edge)
 
 
 def curve(

@@ -10,12 +10,14 @@ import traitlets
 
 from attnlab.figures.live.cost_chart import (
     BLUE,
+    BOTTOM,
     CLEAR,
     GREY,
-    GROUND,
     HEIGHT,
     LEFT,
+    LINE,
     ORANGE,
+    RIGHT,
     TOP,
     WIDTH,
     Chart,
@@ -26,6 +28,7 @@ from attnlab.figures.live.cost_chart import (
 from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, style, whole
 from attnlab.figures.live.strokes import text
+from attnlab.figures.palette import GROUND
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
@@ -34,7 +37,9 @@ ALONG = (0.1, 1e4)  # operations for each byte that are drawn
 SPEEDS = (0.1, 1e4)  # TFLOP/s that are drawn
 TICKS = {1.0: "1", 100.0: "100", 1e4: "10,000"}
 LETTERS = "abc"
+END = WIDTH - RIGHT + 8  # right of the axis
 LANE, DISC = 40, 12  # under the axis, one for each work: how high, and the radius of its letter
+MARGIN = 120  # right of the axis: what is named there
 LOOKS = (BLUE, ORANGE)
 MOVING, COMPUTING = ("limited", "by moving"), ("limited", "by computing")
 Works = Callable[[int], Mapping[str, tuple[float, float]]]
@@ -184,10 +189,12 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
         for device, colour in zip(devices, LOOKS, strict=False)
     ]
     said = ", ".join(f"{name} at {_short(intensity)}" for name, intensity in works.items())
+    in_lanes = list(enumerate(reversed(_lettered(works))))  # so no line passes a name further left
     return drawing(
         f"speed at best over operations for each byte; {said}",
-        *(_up(axes, n, each, devices) for n, each in enumerate(works.values())),
-        axes.frame("TFLOP/s at best", TICKS, TICKS, "operations for each byte"),
+        *(_up(axes, lane, each, devices) for lane, (_, (_, each)) in in_lanes),
+        axes.frame("TFLOP/s at best", TICKS, TICKS, ""),
+        lines(END, HEIGHT - BOTTOM - 26, "operations", "for each byte", anchor="start"),
         *roofs,
         *(
             axes.ring(intensity, device.tera(intensity), colour)
@@ -195,45 +202,45 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
             for intensity in works.values()
         ),
         *_names(axes, devices),
-        f'<g fill="{GREY}"{CLEAR}>{lines(LEFT + 8, TOP + 76, *MOVING, anchor="start")}'
-        f"{lines(WIDTH, TOP + 136, *COMPUTING, anchor='end')}</g>",
-        *(_lettered_disc(axes, n, *each) for n, each in enumerate(_lettered(works))),
-        high=HEIGHT + LANE * len(works) + 6,
+        f'<g fill="{GREY}">{lines(LEFT + 8, TOP + 76, *MOVING, anchor="start")}'
+        f"{lines(WIDTH - RIGHT, TOP + 2, *COMPUTING, anchor='end')}</g>",
+        *(_lettered_disc(axes, lane, *each) for lane, each in in_lanes),
+        wide=WIDTH + MARGIN,
+        high=HEIGHT - BOTTOM + 32 + LANE * len(works),
     )
 
 
 def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
-    """Devices at the flat ends of their roofs: the higher over its own, the lower under it."""
+    """Devices where their roofs end."""
     by_height = sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
-    named = []
-    for n, (device, colour) in enumerate(by_height):
-        y = axes.up.at(device.flops / TERA) + (22 if n else -12)
+    named, above = [], -LINE
+    for device, colour in by_height:
+        above = max(axes.up.at(device.flops / TERA) + 5, above + LINE)
         name = " ".join(device.name.split()[:2]).rstrip(",")
-        named.append(text(WIDTH, y, name, "end", f'{CLEAR} fill="{colour}" font-weight="bold"'))
+        named.append(text(END, above, name, "start", f' fill="{colour}" font-weight="bold"'))
     return named
 
 
-def _lane(n: int) -> float:
-    """The height of a work's letter."""
-    return HEIGHT + LANE * (n + 0.5)
+def _height(lane: int) -> float:
+    """Of the letter in this lane."""
+    return HEIGHT - BOTTOM + 32 + LANE * (lane + 0.5)
 
 
-def _up(axes: Chart, n: int, intensity: float, devices: Sequence[Device]) -> str:
+def _up(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -> str:
     """A line from a work's letter to the roofs."""
     x, top = axes.across.at(intensity), max(device.tera(intensity) for device in devices)
     return (
         f'<path stroke="currentColor" stroke-dasharray="2 3" '
-        f'd="M{x:.1f} {_lane(n)}V{axes.up.at(top):.1f}"/>'
+        f'd="M{x:.1f} {_height(lane)}V{axes.up.at(top):.1f}"/>'
     )
 
 
-def _lettered_disc(axes: Chart, n: int, letter: str, work: tuple[str, float]) -> str:
+def _lettered_disc(axes: Chart, lane: int, letter: str, work: tuple[str, float]) -> str:
     """A work's letter under the axis, with its name beside it."""
     name, intensity = work
-    x, y, words = axes.across.at(intensity), _lane(n), name.split(", ")
-    to, anchor = (x + DISC + 6, "start") if x < (LEFT + WIDTH) / 2 else (x - DISC - 6, "end")
+    x, y, words = axes.across.at(intensity), _height(lane), name.split(", ")
     return (
         f'<circle cx="{x:.1f}" cy="{y}" r="{DISC}"/>'
         + text(x, y + 5, letter, "middle", f' fill="{GROUND}" font-weight="bold"')
-        + f"<g{CLEAR}>{lines(to, y + 14 - 9 * len(words), *words, anchor=anchor)}</g>"
+        + f"<g{CLEAR}>{lines(x + DISC + 6, y + 14 - 9 * len(words), *words, anchor='start')}</g>"
     )

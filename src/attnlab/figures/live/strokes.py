@@ -63,14 +63,14 @@ def axes(
         up: numbers along it.
         along: numbers under the flat one.
         names: what the flat one measures, line by line.
-        room: between the upright one and its numbers.
+        room: between the axes and their numbers.
     """
     return "".join(
         [
             f'<path d="M0 0V{high}H{wide}" fill="none" stroke="currentColor" stroke-width="0.7"/>',
             text(0, -10, title),
             *(text(-room, at + 4, label, "end") for at, label, _ in up),
-            *(text(at, high + 15, label, anchor) for at, label, anchor in along),
+            *(text(at, high + 12 + room, label, anchor) for at, label, anchor in along),
             *(text(wide / 2, high + 34 + 12 * n, line, "middle") for n, line in enumerate(names)),
         ]
     )

@@ -28,14 +28,17 @@ function draw(body, model) {
     });
     tools.replaceChildren(play, bar.node);
     marks = rows.map(() => words.map((word) => ({
+      item: element("li"),
       fill: element("span", { class: "fill" }),
       word: element("span", { class: "word" }, word),
       number: element("span", { class: "number" }),
     })));
     weights.replaceChildren(...rows.flatMap((row, n) => [
       element("p", {}, element("b", {}, row), " puts its weight on"),
-      element("ol", { class: words.length > 12 ? "sentence" : "sentence line", style: `--words:${words.length}`, "aria-label": `weights of ${row}` }, ...marks[n].map(({ fill, word, number }) =>
-        element("li", {}, element("span", { class: "track", "aria-hidden": "true" }, fill), word, " ", number))),
+      element("ol", { class: words.length > 12 ? "sentence" : "sentence line", style: `--words:${words.length}`, "aria-label": `weights of ${row}` }, ...marks[n].map(({ item, fill, word, number }) => {
+        item.append(element("span", { class: "track", "aria-hidden": "true" }, fill), word, " ", number);
+        return item;
+      })),
     ]));
     makeRoom();
   };
@@ -49,9 +52,9 @@ function draw(body, model) {
     redrawn(picture, state.picture);
     state.weights.forEach((shares, m) =>
       shares.forEach((share, n) => {
-        const { fill, word, number } = marks[n][m];
-        word.classList.toggle("most", share === Math.max(...state.weights.map((each) => each[n])));
-        fill.style.height = `${(100 * share) / state.most}%`;
+        const { item, fill, number } = marks[n][m];
+        item.classList.toggle("most", share === Math.max(...state.weights.map((each) => each[n])));
+        fill.style.setProperty("--long", share / state.most);
         setText(number, share.toFixed(2));
       }));
     setText(told, state.told);

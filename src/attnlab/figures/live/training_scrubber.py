@@ -36,7 +36,7 @@ STILLS = 10  # steps of the still figure, about
 POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
-LEFT, ABOVE, BELOW, RIGHT = 68, 32, 48, 14  # room around it
+LEFT, ABOVE, BELOW, RIGHT = 72, 32, 56, 14  # room around it
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 TELLING = 0.1  # a second word with less weight is not told
 
@@ -240,8 +240,8 @@ def picture(losses: np.ndarray, stops: Sequence[int], steps: Sequence[int]) -> s
     return svg(
         said,
         (-LEFT, -ABOVE, WIDE + LEFT + RIGHT, HIGH + ABOVE + BELOW),
-        axes(WIDE, HIGH, "loss", *_ticks(low, high, last), room=9),
-        text(WIDE, HIGH + 42, "step", "end"),
+        axes(WIDE, HIGH, "loss", *_ticks(low, high, last), room=12),
+        text(WIDE, HIGH + 50, "step", "end"),
         f'<polyline points="{curve}" fill="none" stroke="{BLUE}" stroke-width="2"/>',
         f'<path d="{dots}" stroke="{BLUE}" stroke-width="5" stroke-linecap="round"/>',
         marks,

@@ -1,4 +1,4 @@
-"""Lesson 06's figures: a ladder to causal weights, masks, masked weights, a loss that cheats."""
+"""Lesson 06's figures: a ladder to causal weights, masked weights, a loss that cheats."""
 
 from __future__ import annotations
 
@@ -6,47 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
-from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
-    GREEN,
     GREY,
     ORANGE,
-    PURPLE,
     Picture,
     draw_heatmap,
+    frame,
+    hatch,
+    in_style,
+    name_lines,
     new_figure,
 )
 
-OPEN_OR_BLOCKED = ListedColormap(["#d6d6d6", "#9ecae1"])
-HATCH = "///"
-# From the end of a curve to the left of its name.
-TO_NAME: Any = {"arrowstyle": "-", "lw": 0.8, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0}
+BELOW = 0.05  # nats below the honest best: a model that has looked ahead
+STROKES = ("-", "--", ":")
 Numbers = Any  # nested lists, an array or a tensor
 
 
-def _hatch(place: Axes, blocked: np.ndarray) -> None:
-    """Hatch the cells where blocked, (N, M) bool, is True."""
-    for n, m in np.argwhere(blocked).tolist():
-        place.add_patch(
-            Rectangle((m - 0.5, n - 0.5), 1, 1, fill=False, hatch=HATCH, edgecolor=GREY, lw=0)
-        )
-
-
-def _mark_blocked(place: Axes, image: Any, weights: np.ndarray, blocked: np.ndarray) -> None:
-    """Hatch blocked cells of a heatmap around their numbers, and write 0 where one is exactly 0."""
-    _hatch(place, blocked)
-    for text, hatched, number in zip(place.texts, blocked.ravel(), weights.ravel(), strict=True):
-        if hatched:
-            face = image.cmap(image.norm(number))
-            text.set_bbox({"facecolor": face, "edgecolor": "none", "pad": 1})
-        text.set_text("0" if number == 0 else f"{number:.2f}")
-
-
+@in_style
 def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequence[str]) -> Picture:
     """From a loop over the past to learned weights, in four panels.
 
@@ -57,28 +37,22 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         tokens: N labels.
     """
     blocked = np.isneginf(as_array(scores))
-    figure, axes = new_figure(columns=2, rows=2, width=8.2, height=6.4)
-    places = axes.ravel()
-    masks = ("1. loop: which books are read", "3. scores for softmax")  # these are no weights
-    for place, title in zip(places[::2], masks, strict=True):
-        _draw_mask(place, ~blocked, tokens, tokens, title)
-        place.tick_params("x", rotation=0)  # as in the other panels; and so is the aspect:
-        place.set_aspect("auto")  # with another one the layout loses the first label in the dark
-    heatmaps = (("2. one matrix: 1/n each", averages), ("4. queries and keys", weights))
-    for place, (title, numbers) in zip(places[1::2], heatmaps, strict=True):
-        matrix = as_array(numbers)
-        image = draw_heatmap(place, matrix, tokens, tokens, title)
-        _mark_blocked(place, image, matrix, blocked)
-    for place in axes[:, 0]:
-        place.set_ylabel("queries")
-    places[0].set_xlabel("")
-    for place in axes[1]:
-        place.set_xlabel("keys")
-    for (n, m), hidden in np.ndenumerate(blocked):
-        face = {"facecolor": OPEN_OR_BLOCKED(int(not hidden)), "edgecolor": "none", "pad": 1}
-        score = "−∞" if hidden else "0"
-        places[2].text(m, n, score, ha="center", va="center", fontsize=10, bbox=face)
-    figure.colorbar(image, ax=axes, label="weight in 2 and 4", shrink=0.6)
+    figure, axes = new_figure(columns=4, width=11.6, height=3.5)
+    read = np.where(blocked, 0.0, 0.2)
+    panels = (
+        ("1. loop: what is read", read),
+        ("2. one matrix: 1/n each", as_array(averages)),
+        ("3. scores for softmax", read),
+        ("4. queries and keys", as_array(weights)),
+    )
+    for place, (title, matrix) in zip(axes[0], panels, strict=True):
+        draw_heatmap(place, matrix, tokens, tokens, title)
+        hatch(place, blocked & (matrix == 0))
+        for text, hidden in zip(place.texts, blocked.ravel(), strict=True):
+            if matrix is read:  # these are no weights
+                in_loop = "" if hidden else "✓"
+                text.set_text(in_loop if place is axes[0, 0] else "−∞" if hidden else "0")
+    is_closed = not as_array(averages)[blocked].any() and not as_array(weights)[blocked].any()
     rows = "; ".join(
         f"{token} {', '.join(f'{weight:.2f}' for weight in row)}"
         for token, row in zip(tokens, as_array(weights), strict=True)
@@ -90,33 +64,20 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         "reader's loop reads. Second, the matrix of averages: row n has 1/n in its first n cells. "
         "Third, scores of 0 and, where it is hatched, minus infinity: their softmax is the second "
         f"panel. Fourth, the weights that queries and keys set, row by row: {rows}.",
+        "From a loop to attention: the future, hatched, gets exactly 0 all the way."
+        if is_closed
+        else "",
     )
 
 
-def _draw_mask(
-    place: Axes, attend: np.ndarray, rows: Sequence[str], columns: Sequence[str], title: str
-) -> None:
-    """One mask, True = attend: open cells filled, blocked ones hatched."""
-    place.imshow(attend, cmap=OPEN_OR_BLOCKED, vmin=0, vmax=1)
-    _hatch(place, ~attend)
-    place.set_title(title)
-    place.set_xticks(range(len(columns)), columns, rotation=90 * (max(map(len, columns)) > 2))
-    place.set_yticks(range(len(rows)), rows)
-    place.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
-    place.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
-    place.grid(which="minor", color="white", linewidth=1.5)
-    place.tick_params(which="both", length=0)
-    place.spines[:].set_visible(False)
-    place.set_xlabel("keys")
-
-
+@in_style
 def weights_in_panels(
     panels: Mapping[str, Numbers],
     queries: Sequence[str],
     keys: Sequence[str],
     blocked: Numbers,
 ) -> Picture:
-    """Weights under several conditions, hatched where there should be none.
+    """Weights under several conditions, hatched where nothing is, framed where nothing should be.
 
     Args:
         panels: for each title, (N, M) weights.
@@ -124,52 +85,36 @@ def weights_in_panels(
         keys: M labels.
         blocked: (N, M) bool, True = blocked, or should be.
     """
-    hatched = as_array(blocked, bool)
-    width = 1.3 + (0.9 + 0.62 * len(keys)) * len(panels)
-    height = max(2.4, 1.1 + 0.42 * len(queries))
-    figure, axes = new_figure(columns=len(panels), width=width, height=height)
-    words = []
+    hidden = as_array(blocked, bool)
+    width = (1.1 + 0.66 * len(keys)) * len(panels)
+    figure, axes = new_figure(columns=len(panels), width=width, height=1.5 + 0.46 * len(queries))
+    words, shares = [], []
     for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
         matrix = as_array(weights)
-        image = draw_heatmap(place, matrix, queries, keys, title)
-        _mark_blocked(place, image, matrix, hatched)
-        place.tick_params(labelsize=10)
+        draw_heatmap(place, matrix, queries, keys, title)
+        hatch(place, hidden & (matrix == 0))
+        for n, m in np.argwhere(hidden & (matrix > 0)).tolist():
+            frame(place, n, m)
         if max(map(len, keys)) > 6:
             place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
-        leaked, sums = float(matrix[hatched].sum()), matrix.sum(axis=1)
+        leaked, sums = float(matrix[hidden].sum()), matrix.sum(axis=1)
         share = f"{leaked:.2f}" if leaked else "exactly 0"
         words.append(
-            f"{title}: the hatched cells hold {share} in all, rows add up to "
+            f"{title}: the cells that should be blocked hold {share} in all, rows add up to "
             f"{sums.min():.2f} to {sums.max():.2f}"
         )
-        place.set_xlabel("keys")
-    axes[0, 0].set_ylabel("queries")
-    figure.colorbar(image, ax=axes, label="weight")
+        shares.append(f"{leaked / sums.sum():.0%}" if leaked else "exactly 0")
+        place.set(xlabel="keys", ylabel="queries")
     many = f"{len(panels)} heatmaps" if len(panels) > 1 else "Heatmap"
+    future = ", ".join(f"{share} ({title})" for title, share in zip(panels, shares, strict=True))
     return Picture(
-        figure, f"{many} of weights, one row a query, one column a key. {'; '.join(words)}."
+        figure,
+        f"{many} of weights, one row a query, one column a key. {'; '.join(words)}.",
+        f"The future's share of all weight: {future}.",
     )
 
 
-def _name_where_they_end(place: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names beside the ends of curves, each (y, name, colour), and none on another."""
-    low, high = place.get_ylim()
-    at = -np.inf
-    for end, name, colour in sorted(ends):
-        at = max(end, at + (high - low) / 14)
-        place.annotate(
-            name,
-            (1, end),
-            xycoords=("axes fraction", "data"),
-            xytext=(1.1, at),
-            textcoords=("axes fraction", "data"),
-            va="center",
-            color=colour,
-            arrowprops={**TO_NAME, "color": colour},
-            annotation_clip=False,
-        )
-
-
+@in_style
 def losses(
     trained: Mapping[str, Mapping[str, tuple[object, Sequence[float]]]],
     best: Mapping[str, tuple[float, str]],
@@ -180,24 +125,38 @@ def losses(
         trained: for each text and model, its parameters, which are not shown, and its losses.
         best: for each text the honest best, and a label.
     """
-    figure, axes = new_figure(columns=len(trained), width=9.2, height=3.7, sharey=True)
-    words, named = [], []
-    for place, (text, models) in zip(axes[0], trained.items(), strict=True):
-        place.set_prop_cycle(
-            color=[BLUE, ORANGE, GREEN, PURPLE, "black"],
-            linestyle=["-", "--", ":", "-.", (0, (1, 1))],
-        )
-        floor, label = best[text]
-        place.axhline(floor, color=GREY, linewidth=1, zorder=0)
-        ends = [(floor, label, GREY)]
+    figure, axes = new_figure(columns=len(trained), width=9.6, height=3.9, sharey=True)
+    text, models = next(iter(trained.items()))
+    cheats = [name for name, (_, curve) in models.items() if curve[-1] < best[text][0] - BELOW]
+    words = []
+    for place, (title, models) in zip(axes[0], trained.items(), strict=True):
+        floor, label = best[title]
+        place.axhline(floor, color=GREY, linewidth=1, zorder=0, label=label)
+        drawn = {BLUE: 0, ORANGE: 0}
         for name, (_, curve) in models.items():
-            [line] = place.plot(as_array(curve))
-            ends.append((curve[-1], name, str(line.get_color())))
-            words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
-        place.set(xlabel="step", title=text, ylim=(-0.05, None), xlim=(0, len(curve) - 1))
-        named.append((place, ends))
+            colour = ORANGE if name in cheats else BLUE
+            stroke = STROKES[drawn[colour] % len(STROKES)]
+            drawn[colour] += 1
+            place.plot(as_array(curve), color=colour, linestyle=stroke, linewidth=2, label=name)
+            words.append(f"{title}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
+        place.set(xlabel="step", ylim=(-0.05, None), xlim=(0, len(curve) - 1))
+        place.set_title(f"{title}: loss, nats")
+        place.set_yticks([0, 0.5, 1, 1.5])
+        place.tick_params(labelleft=True)
         words.append(f"a line at {floor:.2f}, {label}")
-    axes[0, 0].set_ylabel("loss, nats")
-    for place, ends in named:  # when both have the same limits
-        _name_where_they_end(place, ends)
-    return Picture(figure, f"Training losses, a panel a text. {'; '.join(words)}.")
+    for place in axes[0]:  # when both have the same limits
+        name_lines(place)
+    one = len(cheats) == 1
+    return Picture(
+        figure,
+        f"Training losses, a panel a text. {'; '.join(words)}.",
+        f"On {text}, {_listed(cheats)} {'gets' if one else 'get'} below the best that a model can "
+        f"reach that does not look ahead: {'it looks' if one else 'they look'} ahead."
+        if cheats
+        else "",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = (f"\u201c{name}\u201d" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,19 +1,22 @@
-"""Lesson 06 opens with a text that the small model writes, before a curtain that hides the rest."""
+"""Lesson 06 opens with a text that the small model writes, and that becomes six exercises."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, LETTER, WIDE, Part, arc, box, line, places, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
+from attnlab.figures.live.parts import INK, LETTER, SMALL, WIDE, Part, arc, box, line, places, word
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
 
 SEED = 57  # chosen, for a subject and a noun nearer to the verb, of which only one is a plural
 WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the model
 NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
-HIGH, FLOOR, LINE, LETTERS, GAP = 232, 176, 208, 20, 18
-RIGHT, TOP, FOLDS = WIDE - 4, 12, 9  # of the curtain
-SHUT, SHEER = 1, 0.22  # how much its cloth hides
-UP = 22  # how high it is when it is lifted
+LETTERS, GAP = 20, 16
+HIGH, FLOOR, LINE, STEPS = 262, 190, 214, 242  # of the sheet; of arcs, words and numbers
+RIGHT, TOP, FOLDS = WIDE - 4, 8, 6  # of the curtain
+FIRST, APART, TALL = 35, 41, 33  # of exercises: the first line, from one to the next; a curtain
+MIDDLES = places(WRITTEN, LETTERS, GAP, left=34)
 LEAST = 0.02  # a weight that is drawn
 
 
@@ -24,85 +27,142 @@ def opening() -> Film:
     row = rows[ASKS]
     to = max(range(ASKS), key=lambda m: row[m])
     asks, heard, verb, nearest = (f"“{WRITTEN[n]}”" for n in (ASKS, to, VERB, NEAREST))
+    tells = {
+        0: f"A model has one word, “{WRITTEN[0]}”. What comes next is not written yet.",
+        1: f"It writes “{WRITTEN[1]}”: one step, one word.",
+        NEAREST: "Each word can listen to itself and to those before it.",
+        ASKS: f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
+        VERB: f"The model writes {verb}, which fits {heard}. Six words took six steps.",
+    }
     frames = [
-        Frame(
-            _scene(rows, 0, NEAREST),
-            f"A model begins with “{WRITTEN[0]}”. Behind the curtain nothing is written yet.",
-        ),
-        Frame(
-            _scene(rows, NEAREST, ASKS),
-            "It writes on. Each word can listen to itself and to those before it.",
-        ),
-        Frame(
-            _scene(rows, ASKS, VERB),
-            f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
-        ),
-        Frame(
-            _scene(rows, VERB, VERB),
-            f"The model writes {verb}, which fits {heard}: {nearest} would need “jumps”.",
-        ),
-        Frame(
-            _scene(rows, ASKS, VERB, SHEER),
-            f"In training all words are there, and {asks} is to guess the next one.",
-        ),
-        Frame(
-            [*_scene(rows, ASKS, VERB, SHEER, lifted=True), *_copied()],
-            f"Without the curtain {asks} could copy {verb}, and need not listen to {heard}.",
-        ),
-        Frame(
-            _scene(rows, ASKS, VERB, SHEER),
-            f"With it each later word weighs {max(row[VERB:]):.0f}: {asks} has to look back.",
-        ),
-    ]
-    return Film("A text writes itself before a curtain", frames, HIGH)
-
-
-def _scene(
-    rows: list[list[float]], at: int, last: int, cloth: float = SHUT, lifted: bool = False
-) -> list[Part]:
-    """Words up to one whose arcs are in focus, and the curtain, which hides those up to a last one.
-
-    What is written next stands behind the curtain already, so that its edge uncovers it.
-    """
-    middles = _places()
-    parts = []
-    for n in range(at + 1):
-        colour, opacity = (ORANGE, 1) if n == at and not lifted else (BLUE, 0.45)
-        parts += [
-            arc(f"{n} to {m}", middles[n], middles[m], FLOOR, rows[n][m], colour, opacity)
-            for m in range(n)
-            if rows[n][m] >= LEAST
-        ]
-    for n in range(last + 1):
-        focus = n == at or (lifted and n == last)
-        look = {"colour": ORANGE, "weight": 600} if focus else {"colour": INK}
-        parts.append(word(f"word {n}", middles[n], LINE, WRITTEN[n], size=LETTERS, **look))
-    edge = middles[at] + LETTER * LETTERS * max(len(WRITTEN[at]), 2) / 2 + GAP / 2 + 1
-    return [*parts, *_curtain(edge, cloth, UP if lifted else HIGH - TOP - 4)]
-
-
-def _places() -> list[float]:
-    return places(WRITTEN, LETTERS, GAP, left=8)
-
-
-def _curtain(left: float, cloth: float, high: float) -> list[Part]:
-    """A curtain from here to the end, whose folds are the closer the less there is to hide."""
-    wide = RIGHT - left
-    folds = [left + wide * (n + 0.5) / FOLDS for n in range(FOLDS)]
-    return [
-        box("curtain", (left, TOP), (wide, high), PURPLE, cloth),
         *(
-            line(f"fold {n}", [(x, TOP), (x, TOP + high)], GREY, 3, 0.6)
-            for n, x in enumerate(folds)
+            Frame(_writing(rows, n), tells.get(n, f"Step {n}: “{WRITTEN[n]}”."))
+            for n in range(len(WRITTEN))
         ),
-        line("rail", [(4, TOP), (RIGHT, TOP)], GREY, 5),
+        Frame(
+            _copied(rows),
+            f"In training the text is there at once, and {asks} could copy {verb}.",
+        ),
+        Frame(
+            _exercises(solved=False),
+            "So each word gets a curtain of its own: one text, six exercises.",
+        ),
+        Frame(
+            _exercises(solved=True),
+            "All six are guessed in one step, and the text itself has the answers.",
+        ),
+    ]
+    return Film("One text, six exercises", frames, HIGH)
+
+
+def _writing(rows: list[list[float]], at: int) -> list[Part]:
+    """Words up to one whose arcs are in focus, and the curtain.
+
+    The next word stands behind the curtain already, so that its edge uncovers it.
+    """
+    return [*_arcs(rows, at, at), *_text(min(at + 1, VERB), [at]), *_curtain(_edge(at))]
+
+
+def _text(last: int, focus: Sequence[int]) -> list[Part]:
+    """Words up to a last one, and in which step each was written."""
+    parts = [word("step 0", MIDDLES[0], STEPS, "step", GREY, size=SMALL)]
+    for n in range(last + 1):
+        parts.append(_word(f"word {n}", n, LINE, n in focus))
+        if n:
+            parts.append(word(f"step {n}", MIDDLES[n], STEPS, f"{n}", GREY, size=SMALL))
+    return parts
+
+
+def _arcs(rows: list[list[float]], last: int, focus: int | None) -> list[Part]:
+    """Of words up to a last one."""
+    return [
+        arc(
+            f"{n} to {m}",
+            MIDDLES[n],
+            MIDDLES[m],
+            FLOOR,
+            rows[n][m],
+            ORANGE if n == focus else BLUE,
+            1 if n == focus else 0.45,
+        )
+        for n in range(last + 1)
+        for m in range(n)
+        if rows[n][m] >= LEAST
     ]
 
 
-def _copied() -> list[Part]:
-    """Where a word would look that copies the next one."""
-    start, end = (_places()[n] for n in (ASKS, VERB))
+def _word(key: str, n: int, y: float, is_focus: bool, opacity: float = 1) -> Part:
+    colour, weight = (ORANGE, 600) if is_focus else (INK, 400)
+    x, text = MIDDLES[n], WRITTEN[n]
+    return word(key, x, y, text, colour, size=LETTERS, weight=weight, opacity=opacity)
+
+
+def _edge(n: int) -> float:
+    """Between a word and the next."""
+    return MIDDLES[n] + LETTER * LETTERS * max(len(WRITTEN[n]), 2) / 2 + GAP - 3
+
+
+def _curtain(left: float) -> list[Part]:
+    """A curtain from here to the end, whose folds are the closer the less there is to hide."""
+    wide, high = RIGHT - left, HIGH - 2 * TOP
+    fold = wide / FOLDS
     return [
+        *_cloth("curtain", TOP, high, left),
+        *(
+            box(f"fold {n}", (left + fold * (n + 0.5), TOP), (fold / 2, high), PURPLE, 0.1)
+            for n in range(FOLDS)
+        ),
+        *(
+            [word("hides", left + wide / 2, HIGH / 2 + 6, "not written yet", PURPLE, weight=600)]
+            if wide > 180
+            else []
+        ),
+    ]
+
+
+def _cloth(key: str, top: float, high: float, left: float) -> list[Part]:
+    """Nothing can be seen through it, and its edge is clear."""
+    size = RIGHT - left, high
+    edge = [(left, top), (left, top + high)]
+    return [
+        box(f"{key} behind", (left, top), size, GROUND),
+        box(key, (left, top), size, PURPLE, 0.16),
+        line(f"{key} edge", edge, PURPLE, 3, 1 if left < RIGHT else 0),
+    ]
+
+
+def _place(n: int) -> tuple[str, float, float]:
+    """Of the curtain of an exercise: its key, and where it is from top to bottom."""
+    return f"curtain {n}", FIRST + APART * (n - 1) - 23, TALL
+
+
+def _copied(rows: list[list[float]]) -> list[Part]:
+    """All words, and where one would look that copies the next."""
+    start, end = MIDDLES[ASKS], MIDDLES[VERB]
+    copies = [
+        _word(f"word {m} of {n}", m, LINE, False, 0) for n in range(1, VERB) for m in range(n)
+    ]  # that are going to lie over each other's lines
+    drawn_in = [part for n in range(1, len(WRITTEN)) for part in _cloth(*_place(n), RIGHT)]
+    return [
+        *copies,
+        *_arcs(rows, ASKS, None),
+        *_text(VERB, [ASKS, VERB]),
         arc("copied", start, end, FLOOR, 0.5, ORANGE, wide=300, dashes="2 8"),
         word("copy", (start + end) / 2, FLOOR - 82, "copy?", ORANGE, weight=600),
+        *drawn_in,
     ]
+
+
+def _exercises(solved: bool) -> list[Part]:
+    """The text so far, for each word, a curtain before the rest, and what is to be guessed."""
+    parts = []
+    for n in range(1, len(WRITTEN)):
+        y = FIRST + APART * (n - 1)
+        parts.append(word(f"exercise {n}", 14, y, f"{n}", GREY, size=SMALL))
+        for m in range(n):
+            key = f"word {m}" if n == VERB else f"word {m} of {n}"
+            parts.append(_word(key, m, y, False))
+        parts += _cloth(*_place(n), _edge(n if solved else n - 1))
+        answer = WRITTEN[n] if solved else "?"
+        parts.append(word(f"answer {n}", MIDDLES[n], y, answer, ORANGE, weight=600))
+    return [*parts, word("hides", 428, FIRST, "hidden", PURPLE, weight=600)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attnlab.bench.drawn import in_seconds
 from attnlab.figures.picture import (
     BLUE,
-    GREEN,
     GREY,
     ORANGE,
     Picture,
@@ -15,7 +15,7 @@ from attnlab.figures.picture import (
     with_looks,
 )
 
-LINES = tuple(zip((ORANGE, GREEN, GREY), ("--", "-.", ":"), strict=True))
+LINES = ("--", "-.", ":")
 
 
 def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int) -> Picture:
@@ -26,17 +26,22 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         beside: seconds of other ways, by name; three at most.
         tokens: N.
     """
-    figure, axes = new_figure(width=8.5, height=3.4)
+    figure, axes = new_figure(width=8.0, height=3.8)
     place = axes[0, 0]
-    place.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", label="your tiles")
-    for (name, seconds), (colour, line) in with_looks(beside.items(), LINES):
-        place.axhline(seconds, color=colour, linestyle=line, label=name)
-    place.set(xscale="log", yscale="log", xlabel="width of a tile", ylabel="seconds")
+    for (name, seconds), line in with_looks(beside.items(), LINES):
+        place.axhline(seconds, color=GREY, linestyle=line, label=name)
+    place.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", linewidth=3, label="your tiles")
+    best = min(tiles, key=lambda width: tiles[width])
+    place.plot(best, tiles[best], "o", color=ORANGE, markersize=11)
+    place.set(xscale="log", yscale="log", xlabel="width of a tile")
+    place.set_title(
+        f"Your tiles are fastest {best:,} wide: {in_seconds(tiles[best])} for {tokens:,} tokens"
+    )
     place.set_xticks([*tiles], [f"{width:,}" for width in tiles])
     low, high = place.get_ylim()
     ticks = [by * 10.0**power for power in range(-6, 3) for by in (1, 2, 5)]
     ticks = [tick for tick in ticks if low <= tick <= high]
-    place.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    place.set_yticks(ticks, map(in_seconds, ticks))
     place.minorticks_off()
     name_lines(place)
     by_width = ", ".join(f"{width}: {seconds:.2g}" for width, seconds in tiles.items())

@@ -1,33 +1,32 @@
 """Lesson 11 opens with tiles: scores live in a small fast memory, 16 at a time, and are forgotten.
 
-Of a row, its largest score and a sum are kept. The first row is followed alone: block B brings a
-larger score, so the old sum shrinks by one factor, and no score of A is needed again.
+Queries and keys come there block by block. Of a row its largest score and a sum are kept. The first
+row is followed: block B brings a larger score, so the old sum shrinks by one factor, and no score
+of A is needed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, box, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 BLOCK, BLOCKS = 4, 3  # queries or keys in a block; blocks
 TOKENS = BLOCK * BLOCKS
 NAMES, COLOURS = "ABC", (PURPLE, GREEN, BLUE)  # of blocks of keys
 
-HIGH, HEAD = 252, 20  # of the sheet; of the line over both sides
-SMALLER, MAP = 13, (27, 66)  # a score among all, and where they begin
-OUT, STRIP = (191, 34), 20  # left and width of the answers; how thick blocks of queries or keys are
-FAST = (236, 30), (242, 218)  # corner and size of the fast memory
-CELL, LEFT, TOP = 30, 242, 82  # a score in it; where they begin
-LARGEST, SUMS, UNIT = 387, 411, 16  # middle and left of what is kept, and px for a sum of 1
-ENDS = 472  # the right of what is said there
-ROOM = f"room for {BLOCK**2} scores"
-PALE = 0.3  # rows that are not followed
+HIGH, HEAD, FEET = 268, 20, 254  # of the sheet; of the lines over both memories and in their feet
+SLOW, FAST = ((2, 30), (206, 236)), ((216, 30), (262, 236))  # corner and size of each memory
+STRIP, BETWEEN = 18, 4  # how thick blocks of queries or keys are, and how far from their scores
+SMALLER, MAP = 12, (28, 72)  # a score among all, and where they begin
+OUT = (178, 24)  # left and width of the answers
+CELL, TILE = 36, (244, 72)  # a score in fast memory, and where they begin
+LARGEST, SUMS, UNIT = 401, 412, 15.5  # middle and left of what is kept, and px for a sum of 1
+DIGITS, MANY = 22, 64  # sizes of scores, and of how many there are
 
 
 class Kept(NamedTuple):
@@ -70,60 +69,56 @@ def opening() -> Film:
     kept = [_met(rows) for rows in every]
     a, b, c = kept[0]
     old, new, factor = a.m[0], b.m[0], b.factors[0]
-    power = f"e^({_whole(old)}\u00a0−\u00a0{_whole(new)})"
+    frames: list[Frame] = []
 
-    told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. The fast memory has room "
-    frames = [Frame([*_all(0), *_fast(ROOM), *_room()], f"{told}for {BLOCK**2}.")]
-
-    def followed(tile: int, m: float, bars: list[float], told: str, *more: Part) -> None:
-        """The first row alone: its largest score, and its sum, block by block."""
-        now = [*_all(tile), *_held(tile), *_fast(), *_tile(tile, every[0, tile], kept[0], 0)]
-        sums = [
-            *_peak(every[0, tile, 0]),
-            *_largest([m]),
-            *_bars("sum", 0, np.array([bars]), (SUMS, TOP), (UNIT, CELL)),
-        ]
-        number = f"{sum(bars):.2f}".rstrip("0").rstrip(".")
-        says = word("sum", SUMS, TOP - 30, number, INK, "start")
-        frames.append(Frame([*now, *sums, says, *more], told))
-
-    told = (
-        f"{BLOCK} queries and block A of the keys come: {BLOCK**2} scores are made in fast memory."
-    )
-    parts = [*_all(0), *_held(0), *_fast(), *_tile(0, every[0, 0], kept[0])]
-    frames.append(Frame(parts, told))
-    total = a.sums[0, 0]
-    told = f"Of the first row two numbers are kept: its largest score, {_whole(old)}, and the sum "
-    followed(0, old, [total], f"{told}of e^(score\u00a0−\u00a0{_whole(old)}).")
-    told = f"Block B takes the place of A. The first row has a larger score now: {_whole(new)}."
-    followed(1, new, [total, 0], told)
-    told = f"The old sum shrinks to fit it: times {power}, which is {factor:.3f}."
-    says = f"×{factor:.3f}"
-    shrinks = word("factor", ENDS, TOP + CELL + 20, says, ORANGE, "end", SIZE, 700)
-    followed(1, new, [b.sums[0, 0], 0], told, shrinks)
-    told = "B's own sum joins it. No score of A was needed again."
-    followed(1, new, [*b.sums[0]], told)
-
-    def at_once(i: int, j: int, told: str) -> None:
-        """All four rows of a tile."""
-        parts = [*_all(i * BLOCKS + j), *_held(i * BLOCKS + j), *_fast()]
+    def tile(at: int, following: int | None, told: str, *more: Part) -> None:
+        """One in fast memory, and at their places the blocks that come for the following one."""
+        i, j = divmod(at, BLOCKS)
+        parts = [*_slow(at), *_held(at), *_coming(following, at), *_fast(f"{BLOCK**2} scores held")]
         parts += [part for n in range(i) for part in _answers(n, kept[n][-1])]
-        parts += [*_tile(i * BLOCKS + j, every[i, j], kept[i]), *_sums(i, kept[i][j])]
+        parts += [*_came(at), *_tile(at, every[i, j], kept[i][j].m), *more]
         frames.append(Frame(parts, told))
 
-    at_once(0, 2, "Then block C. All four rows do the same, each with its own largest score.")
-    parts = [*_all(BLOCKS), *_fast(ROOM), *_room()]
-    shares = _bars("share", 0, c.shares, (SUMS, TOP), (60, CELL))
-    told = "Divided by its sum, each row becomes shares of A, B and C, which weigh their values."
-    frames.append(Frame([*parts, *shares], told))
-    told = f"The answers of these {BLOCK} go out. No score does."
-    frames.append(Frame([*parts, *_answers(0, c)], told))
-    at_once(1, 1, "The next four queries: a tile comes, is used, and is gone.")
-    at_once(2, 1, "At no time are there more scores than those of one tile.")
-    parts = [*_all(BLOCKS**2), *_fast(f"never more than {BLOCK**2}"), *_room()]
+    told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. Fast memory has room "
+    parts = [*_slow(0), *_coming(0), *_fast("scores fit here"), *_room(), *_many()]
+    frames.append(Frame(parts, f"{told}for {BLOCK**2}."))
+    told = f"{BLOCK} queries and block A of the keys come. Their {BLOCK**2} scores are made there."
+    tile(0, None, told)
+    told = (
+        f"A row keeps its largest score, {_whole(old)}, and the sum of e^(score − {_whole(old)})."
+    )
+    first = _kept(0, a.m[:1], a.sums[:1])
+    tile(0, 1, told, *first)
+    told = f"Tile A is forgotten. Block B comes, with a larger score: {_whole(new)}."
+    first = _kept(0, b.m[:1], np.array([[a.sums[0, 0], 0]]))
+    tile(1, None, told, *first)
+    power = f"e^({_whole(old)} − {_whole(new)})"
+    shrinks = word("factor", 474, TILE[1] + CELL + 26, f"×{factor:.2f}", ORANGE, "end", SIZE, 700)
+    first = [*_kept(0, b.m[:1], np.array([[b.sums[0, 0], 0]])), shrinks]
+    tile(1, None, f"So the old sum shrinks, times {power}. No score of A is needed.", *first)
+    told = "B's own sum joins it, and each row does the same."
+    tile(1, 2, told, *_kept(0, b.m, b.sums))
+    tile(2, None, "Then block C.", *_kept(0, c.m, c.sums))
+    told = f"Each row becomes shares of A, B and C. {BLOCK} answers go out, and no score."
+    parts = [*_slow(BLOCKS), *_coming(BLOCKS), *_fast("0 scores held"), *_room()]
+    parts += _answers(0, c)
+    frames.append(Frame(parts, told))
+    for at, told in (
+        (3, "The next four queries: a tile comes, is used, and is gone."),
+        (5, "Keys come and go. Of each row only two numbers stay."),
+        (7, "At no time are there more scores than those of one tile."),
+    ):
+        i, j = divmod(at, BLOCKS)
+        tile(
+            at,
+            at + 2 if at + 2 < BLOCKS**2 else None,
+            told,
+            *_kept(i, kept[i][j].m, kept[i][j].sums),
+        )
+    parts = [*_slow(BLOCKS**2), *_fast("scores at most"), *_room(), *_many()]
     parts += [part for n in range(BLOCKS) for part in _answers(n, kept[n][-1])]
     told = (
-        f"All {TOKENS} answers are exact, and no more than {BLOCK**2} scores were held at a time."
+        f"{TOKENS**2} scores, never more than {BLOCK**2} held, and all {TOKENS} answers are exact."
     )
     frames.append(Frame(parts, told))
     return Film("Exact attention, a tile of scores at a time", frames, HIGH)
@@ -142,134 +137,162 @@ def _whole(score: float) -> str:
     return f"{score:.0f}".replace("-", "−")
 
 
-def _corner(tile: int) -> tuple[float, float]:
+def _corner(tile: int) -> Place:
     """Of a tile among all, counted row by row."""
     i, j = divmod(tile, BLOCKS)
     return MAP[0] + j * BLOCK * SMALLER, MAP[1] + i * BLOCK * SMALLER
 
 
-def _all(done: int) -> list[Part]:
-    """All scores, of which so many tiles are gone; queries and keys beside them, and answers."""
+def _slow(done: int) -> list[Part]:
+    """Queries, keys and answers, and where all scores would be, of which so many tiles are done."""
     (left, top), side = MAP, TOKENS * SMALLER
     parts = [
-        word("all", left + side / 2, HEAD, f"{TOKENS**2} scores", size=SMALL),
-        word("queries", left - STRIP / 2 - 2, top - 6, "q", size=SMALL),
-        word("answers", OUT[0] + OUT[1] / 2, top - 6, "out", size=SMALL),
+        box("slow", *SLOW, filled=0.06),
+        word("slow name", SLOW[0][0] + SLOW[1][0] / 2, HEAD, "slow memory"),
+        word("queries", left - BETWEEN - STRIP / 2, top - 9, "q", size=SMALL),
+        word("answers", OUT[0] + OUT[1] / 2, top + side + 17, "out", size=SMALL),
     ]
     for n in range(TOKENS + 1):
-        along = n * SMALLER
+        along, pale = n * SMALLER, 0.3 if n % BLOCK else 0.8
         parts += [
-            line(f"across {n}", [(left, top + along), (left + side, top + along)], GREY, 1, 0.5),
-            line(f"down {n}", [(left + along, top), (left + along, top + side)], GREY, 1, 0.5),
+            line(f"across {n}", [(left, top + along), (left + side, top + along)], GREY, 1, pale),
+            line(f"down {n}", [(left + along, top), (left + along, top + side)], GREY, 1, pale),
         ]
     wide = BLOCK * SMALLER
     for n in range(BLOCKS):
-        x, y = _corner(n)[0], _corner(n * BLOCKS)[1]
+        y = _corner(n * BLOCKS)[1]
         parts += [
-            box(f"q {n}", (left - STRIP - 3, y + 1), (STRIP, wide - 2), ORANGE, 0.25, 1.5),
-            box(f"k {n}", (x + 1, top - STRIP - 3), (wide - 2, STRIP), COLOURS[n], 0.3, 1.5),
-            word(f"k {n} name", x + wide / 2, top - 7, NAMES[n], size=SMALL),
+            _queries(f"q {n}", n, False),
+            *_keys(f"k {n}", n, False),
             box(f"out {n}", (OUT[0], y + 1), (OUT[1], wide - 2), INK, 0, 1, 0.5),
         ]
     for tile in range(done):
         (x, y), colour = _corner(tile), COLOURS[tile % BLOCKS]
-        parts += [
-            box(f"done {tile}", (x + 1, y + 1), (wide - 2, wide - 2), colour, 0.14),
-            word(f"gone {tile}", x + wide / 2, y + wide / 2 + 6, "gone", size=SMALL),
-        ]
+        parts.append(box(f"done {tile}", (x + 1, y + 1), (wide - 2, wide - 2), colour, 0.3))
+    says = f"{done * BLOCK**2} of {TOKENS**2} done"
+    parts.append(word("count", SLOW[0][0] + SLOW[1][0] / 2, FEET, says, size=SMALL, weight=600))
     return parts
+
+
+def _queries(key: str, i: int, fast: bool) -> Part:
+    """A block of queries, in one of both memories."""
+    (x, y), side = (TILE, CELL) if fast else (_corner(i * BLOCKS), SMALLER)
+    corner = x - BETWEEN - STRIP, y + 1
+    return box(key, corner, (STRIP, BLOCK * side - 2), ORANGE, 0.3, 1.5)
+
+
+def _keys(key: str, j: int, fast: bool) -> list[Part]:
+    """A block of keys, in one of both memories, with its name."""
+    (x, y), side = (TILE, CELL) if fast else (_corner(j), SMALLER)
+    wide, top = BLOCK * side, y - BETWEEN - STRIP
+    return [
+        box(key, (x + 1, top), (wide - 2, STRIP), COLOURS[j], 0.3, 1.5),
+        word(f"{key} name", x + wide / 2, top + 15, NAMES[j], size=SMALL),
+    ]
+
+
+def _coming(tile: int | None, held: int = -1) -> list[Part]:
+    """Blocks that a tile needs and fast memory lacks, still at their places in slow memory."""
+    if tile is None:
+        return []
+    (i, j), there = divmod(tile, BLOCKS), held // BLOCKS
+    came = [] if i == there else [_queries(f"came q {i}", i, False)]
+    return [*came, _keys(f"came k {tile}", j, False)[0]]
+
+
+def _came(tile: int) -> list[Part]:
+    """Blocks in fast memory."""
+    i, j = divmod(tile, BLOCKS)
+    name = word("came q name", TILE[0] - BETWEEN - STRIP / 2, TILE[1] - 9, "q", size=SMALL)
+    return [_queries(f"came q {i}", i, True), name, *_keys(f"came k {tile}", j, True)]
 
 
 def _held(tile: int) -> list[Part]:
     """Which of all is in fast memory."""
     side = BLOCK * SMALLER
-    return [box("held", _corner(tile), (side, side), COLOURS[tile % BLOCKS], 0.7, 2)]
+    return [box("held", _corner(tile), (side, side), COLOURS[tile % BLOCKS], 0.75, 2)]
 
 
-def _fast(held: str = f"{BLOCK**2} scores held") -> list[Part]:
-    (left, top), (wide, tall) = FAST
+def _fast(held: str) -> list[Part]:
+    middle = FAST[0][0] + FAST[1][0] / 2
     return [
-        box("fast", *FAST, filled=0.05, edge=1.5),
-        word("fast name", left + wide / 2, HEAD, "fast memory", size=SMALL),
-        word("held says", left + wide / 2, top + tall - 14, held, size=SMALL, weight=600),
+        box("fast", *FAST, filled=0.06),
+        word("fast name", middle, HEAD, "fast memory"),
+        word("held says", middle, FEET, held, size=SMALL, weight=600),
+    ]
+
+
+def _many() -> list[Part]:
+    """How many scores there are in all, and at a time."""
+    middles = MAP[0] + TOKENS * SMALLER / 2, FAST[0][0] + FAST[1][0] / 2
+    y = TILE[1] + BLOCK * CELL / 2 + MANY * 0.36
+    return [
+        word(key, x, y, f"{many}", size=MANY, weight=700)
+        for key, x, many in zip(("all", "most"), middles, (TOKENS**2, BLOCK**2), strict=True)
     ]
 
 
 def _room() -> list[Part]:
-    """For a tile."""
-    side = range(BLOCK)
-    return [_cell("room", r, c, INK, 0.08, 0.5) for r in side for c in side]
+    """For a tile, in the middle of fast memory."""
+    left, side = FAST[0][0] + (FAST[1][0] - BLOCK * CELL) / 2, range(BLOCK)
+    return [_cell("room", r, c, INK, 0.04, 0.5, left) for r in side for c in side]
 
 
 def _cell(
-    key: str, r: int, c: int, colour: str | Colour, filled: float, opacity: float = 1
+    key: str,
+    r: int,
+    c: int,
+    colour: str | Colour,
+    filled: float,
+    opacity: float = 1,
+    left: float = TILE[0],
 ) -> Part:
-    corner = LEFT + c * CELL, TOP + r * CELL
+    corner = left + c * CELL, TILE[1] + r * CELL
     return box(f"{key} {r}{c}", corner, (CELL, CELL), colour, filled, 1, opacity)
 
 
-def _tile(tile: int, scores: np.ndarray, kept: list[Kept], row: int | None = None) -> list[Part]:
-    """The tile in fast memory, all rows or one followed; a cell is as full as its power.
+def _tile(tile: int, scores: np.ndarray, largest: np.ndarray) -> list[Part]:
+    """The tile in fast memory: a cell is as full as its power, and the first row says its scores.
 
-    Its scores are its own: those of another tile come as these go.
+    Its scores are its own: those of another tile come as these are gone.
     """
-    wide, j = BLOCK * CELL, tile % BLOCKS
-    parts = [
-        box(f"keys {j}", (LEFT, TOP - STRIP - 5), (wide, STRIP), COLOURS[j], 0.3, 1.5),
-        word(f"keys {j} name", LEFT + wide / 2, TOP - 9, NAMES[j], size=SMALL),
+    colour, parts = COLOURS[tile % BLOCKS], []
+    for r, row in enumerate(scores):
+        for c, score in enumerate(row):
+            power = float(np.exp(score - largest[r]))
+            parts.append(_cell(f"score {tile}", r, c, colour, 0.08 + 0.6 * power))
+    x, y = TILE[0] + CELL / 2, TILE[1] + CELL / 2 + 8
+    parts += [
+        word(f"says {tile} {c}", x + c * CELL, y, _whole(score), size=DIGITS)
+        for c, score in enumerate(scores[0])
+        if tile < BLOCKS
     ]
-    for r, each in enumerate(scores):
-        opacity = 1 if row in (None, r) else PALE
-        for c, score in enumerate(each):
-            power, x = float(np.exp(score - kept[j].m[r])), LEFT + (c + 0.5) * CELL
-            parts += [
-                _cell(f"cell {tile}", r, c, COLOURS[j], 0.5 * power, opacity),
-                word(
-                    f"score {tile} {r}{c}",
-                    x,
-                    TOP + r * CELL + 22,
-                    _whole(score),
-                    size=SMALL,
-                    opacity=opacity,
-                ),
-            ]
     return parts
 
 
-def _peak(row: np.ndarray) -> list[Part]:
-    """An edge around the first row's largest score."""
-    corner = LEFT + int(row.argmax()) * CELL, TOP
-    return [box("peak", corner, (CELL, CELL), ORANGE, 0, 3)]
-
-
-def _largest(m: Sequence[float]) -> list[Part]:
-    """Of each row, under a name, as that of the sums beside them."""
+def _kept(i: int, largest: np.ndarray, sums: np.ndarray) -> list[Part]:
+    """What stays of queries of block i: the largest score, and a sum, block by block."""
     return [
-        word("largest", LARGEST + 17, TOP - 9, "max", ORANGE, "end", SMALL),
-        word("sums", SUMS, TOP - 9, "sum", anchor="start", size=SMALL),
+        word("kept", SUMS - 18, TILE[1] - 9, "kept", anchor="start", size=SMALL),
         *(
             word(
-                f"largest {r} {each:.0f}",
+                f"largest {i} {r}",
                 LARGEST,
-                TOP + r * CELL + 22,
-                _whole(each),
+                TILE[1] + (r + 0.5) * CELL + 8,
+                _whole(m),
                 ORANGE,
+                size=DIGITS,
                 weight=700,
             )
-            for r, each in enumerate(m)
+            for r, m in enumerate(largest)
         ),
+        *_bars("sum", i, sums, (SUMS, TILE[1]), (UNIT, CELL)),
     ]
-
-
-def _sums(i: int, kept: Kept) -> list[Part]:
-    """What is kept of four rows."""
-    bars = _bars("sum", i, kept.sums, (SUMS, TOP), (UNIT, CELL))
-    return [*bars, *_largest(kept.m.tolist())]
 
 
 def _answers(i: int, kept: Kept) -> list[Part]:
     top = _corner(i * BLOCKS)[1]
-    return _bars("share", i, kept.shares, (OUT[0], top), (OUT[1], SMALLER))
+    return _bars("sum", i, kept.shares, (OUT[0], top), (OUT[1], SMALLER))
 
 
 def _bars(

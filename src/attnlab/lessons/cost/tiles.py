@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -184,6 +184,11 @@ def _sizes(rng: Generator, block: int) -> tuple[int, ...]:
     return n, m, *(int(size) for size in rng.choice([2, 3, 5, 6], 2, replace=False))
 
 
+def _block(rng: Generator, at: Mapping[str, Any]) -> int:
+    """Two to four, and two tiles or more of queries and of keys where there are three."""
+    return int(rng.integers(2, max(3, min(5, at["n"], at["m"]))))
+
+
 def _qkv(rng: Generator, leading: int, n: int, m: int, d_k: int, d_v: int) -> tuple[Tensor, ...]:
     shapes = (n, d_k), (m, d_k), (m, d_v)
     return tuple(torch.from_numpy(rng.normal(size=(leading, *shape))) for shape in shapes)
@@ -362,7 +367,7 @@ TILED_ATTENTION = Exercise(
     name="tiled_attention",
     signature="(q, k, v, block_size, causal=False) -> out",
     axes=("… n k", "… m k", "… m v", "block", "?"),
-    drawn={"block_size": lambda rng, at: int(rng.integers(2, 5))},
+    drawn={"block_size": _block},
     fits="m",  # what is left over, no tile needs to look at
     read="Attention in tiles",
     returns=(OUT,),

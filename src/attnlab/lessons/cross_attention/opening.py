@@ -5,51 +5,78 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, Part, across, centred, curve, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import INK, SMALL, Part, centred, curve, word
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
 
 ASKS = ("I", "read", "a", "book", "yesterday")
 ASKED = ("ich", "habe", "gestern", "ein", "Buch", "gelesen")
+MEANS = ("I", "have", "yesterday", "a", "book", "read")  # each of these six
 # What a word is about, as the lesson sets it by hand: who, doing, thing, time.
 QUERIES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 0, 0, 1))
 KEYS = ((1, 0, 0, 0), (0, 0.7, 0, 0), (0, 0, 0, 1), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 1, 0, 0))
 LOUDER = 8  # times as large are the queries
-REORDERED = (0, 1, 5, 3, 4, 2)  # the German words, as English has them
-HIGH, TOP, LOW = 250, 28, 232  # of the sheet; of the lines of words
-TO = centred(ASKS, gap=44)
-THICK, THIN = 15, 1.5  # a line of weight 1, and the thinnest
+HIGH, TOP, MEANT, LOW = 266, 24, 48, 256  # of the sheet; of the lines of words
+ABOVE, BELOW = MEANT + 18, LOW - 30  # where lines arrive, and where they leave
+FROM = centred([max(pair, key=len) for pair in zip(ASKED, MEANS, strict=True)], gap=18)
+TO = centred(ASKS, gap=46)
+THICK, THIN = 17, 3  # a line of weight 1, and one that has no weight yet
+APART, EDGE = 4, 3  # between lines side by side; on both sides of a line that lies over others
 TOLD = 0.1  # a weight that is told
-CROSSING = (1, 4)  # of those that ask: read and yesterday
+READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
+OTHERS = [n for n in range(len(ASKS)) if n not in CROSSING]
+EVERY = range(len(ASKED))
 
 
 def opening() -> Film:
     """The film."""
     shares = weights()
-    told = "Five English words are to come. Each may look at all six above."
-    frames = [Frame([*_to_come(0), *_words(0)], told)]
-    for n, asks in enumerate(ASKS):
-        around = [part for m in range(n) for part in _lines(m, shares[m], BLUE, 0.4)]
-        heard = [m for m, share in enumerate(shares[n]) if share >= TOLD]
-        looks = [*_lines(n, shares[n], ORANGE, all_six=True), *_words(n + 1, [n], heard)]
-        frames.append(Frame([*around, *_to_come(n + 1), *looks], _told(asks, shares[n])))
-    one, other = (f"“{ASKS[n]}”" for n in CROSSING)
-    ends = (
-        (range(len(ASKED)), f"The lines of {one} and {other} cross: German has another order."),
-        (REORDERED, "In English order: each line goes with its word, as thick as before."),
-        (
-            range(len(ASKED)),
-            "And back: a word looks for a meaning, not for a place.",
-        ),
+    best = [row.index(max(row)) for row in shares]
+    read, yesterday = (best[n] for n in CROSSING)
+    helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
+    waiting = _in_order(OTHERS, best, GREY)
+    others, quiet = (
+        [part for n in OTHERS for part in _looks(n, shares, BLUE, opacity)]
+        for opacity in (0.6, 0.3)
     )
-    heard = [shares[n].index(max(shares[n])) for n in CROSSING]
-    for order, told in ends:
-        every = []
-        for n in sorted(range(len(ASKS)), key=CROSSING.__contains__):  # these lie in front
-            colour, opacity = (ORANGE, 1) if n in CROSSING else (BLUE, 0.6)
-            every += _lines(n, shares[n], colour, opacity, order=order)
-        frames.append(Frame([*every, *_words(len(ASKS), CROSSING, heard, order)], told))
+    found = [_looks(n, shares, ORANGE) for n in CROSSING]
+    crossing = [*chain(*found)]
+    frames = [
+        Frame(
+            [*waiting, *_in_order(CROSSING, best, ORANGE), *_words(CROSSING, CROSSING)],
+            f"In order, “read” would get “{MEANS[READ]}”, "
+            f"and “yesterday” would get “{MEANS[YESTERDAY]}”.",
+        ),
+        Frame(
+            [*waiting, *_fan(READ), *_in_order([YESTERDAY], best, GREY), *_words([READ], EVERY)],
+            "“read” asks all six words instead, to find what was done.",
+        ),
+        Frame(
+            [
+                *waiting,
+                *found[0],
+                *_in_order([YESTERDAY], best, GREY),
+                *_words([READ], [read, helps]),
+            ],
+            f"German says it last: “{ASKED[read]}” gets {shares[READ][read]:.2f}, "
+            f"and its helper “{ASKED[helps]}” {shares[READ][helps]:.2f}.",
+        ),
+        Frame(
+            [*waiting, *crossing, *_words([YESTERDAY], [yesterday])],
+            f"“yesterday” is last in English. It looks back: “{ASKED[yesterday]}” gets "
+            f"{shares[YESTERDAY][yesterday]:.2f}.",
+        ),
+        Frame(
+            [*others, *crossing, *_words(OTHERS, [best[n] for n in OTHERS])],
+            "The others find theirs. Five words ask, and six are asked.",
+        ),
+        Frame(
+            [*quiet, *crossing, *_words(CROSSING, [read, yesterday])],
+            "The two lines cross: a word looks for a meaning, wherever it stands.",
+        ),
+    ]
     return Film("Two sentences face to face", frames, HIGH)
 
 
@@ -64,68 +91,67 @@ def weights() -> list[list[float]]:
     return rows
 
 
-def _told(asks: str, row: Sequence[float]) -> str:
-    most = sorted(range(len(row)), key=lambda m: -row[m])
-    heard = [f"“{ASKED[m]}” ({row[m]:.2f})" for m in most if row[m] >= TOLD]
-    return f"“{asks}” looks at {' and '.join(heard)}."
+def _words(asking: Sequence[int], heard: Sequence[int]) -> list[Part]:
+    """The original, what each of its words means, and its translation; some are in focus."""
 
+    def look(is_focus: bool, colour: str | Colour = INK) -> Any:
+        return {"colour": ORANGE, "weight": 600} if is_focus else {"colour": colour}
 
-def _from(order: Sequence[int]) -> list[float]:
-    """Where each German word is, when they stand in an order."""
-    places = dict(zip(order, centred([ASKED[m] for m in order]), strict=True))
-    return [places[m] for m in range(len(ASKED))]
-
-
-def _words(
-    written: int,
-    asking: Sequence[int] = (),
-    heard: Sequence[int] = (),
-    order: Sequence[int] = range(len(ASKED)),
-) -> list[Part]:
-    """The original, and so many words of its translation; in focus those that ask or are heard.
-
-    A German word has the key of its place, so that two that change places do not meet.
-    """
-    places = _from(order)
-    rows = (
-        [(f"asked {at}", places[m], TOP, ASKED[m], m in heard) for at, m in enumerate(order)],
-        [(f"asks {n}", TO[n], LOW, ASKS[n], n in asking) for n in range(written)],
-    )
-    return [
-        word(key, x, y, text, ORANGE if focus else INK, weight=600 if focus else 400)
-        for key, x, y, text, focus in chain(*rows)
-    ]
-
-
-def _to_come(written: int) -> list[Part]:
-    """Where the other words of the translation are to be."""
     parts = []
-    for n in range(written, len(ASKS)):
-        half = across(ASKS[n : n + 1]) / 2
-        blank = [(TO[n] - half, LOW + 4), (TO[n] + half, LOW + 4)]
-        parts.append(line(f"blank {n}", blank, GREY, 2))
+    for m, x in enumerate(FROM):
+        parts.append(word(f"asked {m}", x, TOP, ASKED[m], **look(m in heard)))
+        parts.append(word(f"means {m}", x, MEANT, MEANS[m], size=SMALL, **look(m in heard, GREY)))
+    for n, x in enumerate(TO):
+        parts.append(word(f"asks {n}", x, LOW, ASKS[n], **look(n in asking)))
     return parts
 
 
-def _lines(
-    n: int,
-    row: Sequence[float],
-    colour: Colour,
-    opacity: float = 1,
-    all_six: bool = False,
-    order: Sequence[int] = range(len(ASKED)),
-) -> list[Part]:
-    """From a word up to those that it looks at, side by side, together as thick as a weight of 1.
+def _in_order(those: Sequence[int], best: Sequence[int], colour: Colour) -> list[Part]:
+    """From each word to the one in its own place; by its key it moves on to the best."""
+    return [
+        part for n in those for part in _line(n, best[n], TO[n], FROM[n], THIN, colour, opacity=0.8)
+    ]
 
-    Those of weights that are not told are left out, or with `all_six` as thin as can be.
+
+def _fan(n: int) -> list[Part]:
+    """From a word to all, side by side, together as thick as a weight of 1."""
+    thick = THICK / len(ASKED)
+    left = TO[n] - (thick + APART) * (len(ASKED) - 1) / 2
+    return [
+        part
+        for m in EVERY
+        for part in _line(n, m, left + (thick + APART) * m, FROM[m], thick, ORANGE)
+    ]
+
+
+def _looks(
+    n: int, shares: Sequence[Sequence[float]], colour: Colour, opacity: float = 1
+) -> list[Part]:
+    """From a word up to those that it looks at, as thick as its weights that are told.
+
+    Lines lie side by side at both ends, so that each has a place of its own.
     """
-    places, parts = _from(order), []
-    left = TO[n] - THICK / 2
-    for m in sorted(range(len(row)), key=lambda m: places[m]):
-        thick = THICK * row[m]
-        if row[m] >= TOLD or all_six:
-            told = (colour, opacity) if row[m] >= TOLD else (GREY, 0.7)
-            ends = (left + thick / 2, LOW - 34), (places[m], TOP + 18)
-            parts.append(curve(f"{n} to {m}", *ends, told[0], max(thick, THIN), told[1], True))
-        left += thick
-    return sorted(parts, key=lambda part: float(part.look["stroke-width"]))
+    parts = []
+    for m, share in enumerate(shares[n]):
+        if share >= TOLD:
+            leaves = TO[n] + _aside(shares[n], m)
+            arrives = FROM[m] + _aside([row[m] for row in shares], n)
+            parts += _line(n, m, leaves, arrives, THICK * share, colour, opacity)
+    return parts
+
+
+def _aside(row: Sequence[float], at: int) -> float:
+    """How far a line is from the middle of those that are told, when they lie side by side."""
+    wide = [THICK * share + APART if share >= TOLD else 0 for share in row]
+    return sum(wide[:at]) + wide[at] / 2 - sum(wide) / 2
+
+
+def _line(
+    n: int, m: int, leaves: float, arrives: float, thick: float, colour: Colour, opacity: float = 1
+) -> list[Part]:
+    """With an edge of the ground, so that it passes over those behind it."""
+    ends = (leaves, BELOW), (arrives, ABOVE)
+    return [
+        curve(f"edge of {n} to {m}", *ends, GROUND, thick + 2 * EDGE, 1, True),
+        curve(f"{n} to {m}", *ends, colour, thick, opacity, True),
+    ]

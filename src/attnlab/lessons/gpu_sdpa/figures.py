@@ -14,9 +14,10 @@ from typing import Any
 
 from attnlab.figures.picture import (
     BLUE,
-    GREEN,
     GREY,
     ORANGE,
+    PURPLE,
+    STYLE,
     Picture,
     name_lines,
     new_figure,
@@ -24,7 +25,7 @@ from attnlab.figures.picture import (
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 TERA = 1e12
-OURS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"))
+OURS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))
 PUBLISHED = ((GREY, "v"), (GREY, "D"), (GREY, "P"))
 SHORTEST = 1024  # tokens that are shown; others published none for fewer
 # Of what was measured by one's own hand: PyTorch's call as it chooses, and two single kernels.
@@ -39,30 +40,36 @@ def published() -> dict[str, Any]:
 
 def what_a_clock_sees() -> Picture:
     """A call that hands its work to a GPU, timed without waiting and with it. A sketch."""
-    figure, panels = new_figure(columns=2, width=8.6, height=2.7, sharex=True, sharey=True)
+    figure, panels = new_figure(rows=2, width=7.6, height=4.4)
     for axes, title, stop in zip(
-        panels[0],
-        ("the clock is stopped at once", "synchronise, then stop"),
+        panels[:, 0],
+        ("Stopped at once, the clock sees only the handing over", "Synchronise, and it sees all"),
         (1.0, 7.0),
         strict=True,
     ):
-        axes.barh([1], [1.0], color=BLUE, height=0.45)
-        axes.barh([0], [6.0], left=1.0, color=ORANGE, height=0.45)
+        axes.axvspan(0, stop, color=BLUE, alpha=0.12, linewidth=0)
+        axes.barh([1], [1.0], color=BLUE, height=0.5)
+        axes.barh([0], [6.0], left=1.0, color="#bbbbbb", height=0.5)
+        axes.text(4, 0, "works", ha="center", va="center", fontsize=STYLE["font.size"])
         if stop > 1:
-            axes.barh([1], [6.0], left=1.0, color="white", edgecolor=GREY, hatch="///", height=0.45)
-            axes.text(4, 1.36, "waits", ha="center", fontsize=10)
+            axes.plot([1.0, stop], [1, 1], ":", color=BLUE, linewidth=2)
+            axes.text(
+                4, 1.1, "waits", ha="center", va="bottom", color=BLUE, fontsize=STYLE["font.size"]
+            )
         for at, word in ((0.0, "start"), (stop, "stop")):
-            axes.axvline(at, color="black", linestyle="--", linewidth=1.3)
-            axes.text(at + 0.1, -0.62, word, fontsize=10)
+            axes.axvline(at, color=BLUE, linewidth=2)
+            axes.text(at + 0.08, 1.42, word, color=BLUE, fontsize=STYLE["font.size"])
         axes.set_title(title)
-        axes.set_yticks([0, 1], ["GPU works", "Python"])
-        axes.set(xlabel="time", ylim=(-0.75, 1.7), xlim=(-0.2, 8.2))
-        axes.set_xticks([])
+        axes.set_yticks([0, 1], ["GPU", "Python"])
+        axes.set(ylim=(-0.45, 1.75), xlim=(-0.1, 8.2), xticks=[])
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+    axes.set_xlabel("time →", loc="left")
     return Picture(
         figure,
         "Two timelines of the same call, a sketch. Python hands the work over in a moment, and "
-        "the GPU then works for much longer. On the left the clock is stopped when the call "
-        "returns, before nearly all of the work. On the right Python waits until the GPU is done, "
+        "the GPU then works for much longer. Above, the clock is stopped when the call "
+        "returns, before nearly all of the work. Below, Python waits until the GPU is done, "
         "and the clock is stopped then.",
     )
 
@@ -72,7 +79,7 @@ def speeds() -> Picture:
     given = published()["speeds"]
     when = date.fromisoformat(given["date"]).strftime("%B %Y")
     peak = next(p for p in published()["peaks"] if p["device"].startswith(given["device"]))
-    figure, [[axes]] = new_figure(width=7.6, height=4.6)
+    figure, [[axes]] = new_figure(width=8.2, height=4.8)
     said = []
     for (kernel, name), look in zip(given["kernels"].items(), PUBLISHED, strict=True):
         rows = [row for row in given["rows"] if row["kernel"] == kernel]
@@ -85,22 +92,33 @@ def speeds() -> Picture:
         _line(axes, [n for n, _ in points], [speed for _, speed in points], look, name)
         said.append(f"{name} ({here}) from {points[0][1]:.0f} to {points[-1][1]:.0f}")
     at = peak["flops"] / TERA
-    axes.axhline(at, color="black", linestyle="--", linewidth=1.2)
-    axes.text(1024, at * 0.97, f"peak of the {peak['device']}", va="top", fontsize=10)
+    axes.axhline(at, color="black", linewidth=1.5)
+    axes.annotate(
+        f"peak of the {peak['device']}: {at:.0f}",
+        (0, at),
+        (4, -6),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="top",
+        fontsize=STYLE["font.size"],
+    )
     axes.set_xscale("log", base=2)
-    axes.set(xlabel="N", ylabel="TFLOP/s", ylim=(0, at * 1.05))
+    axes.set(xlabel="N, tokens", ylabel="TFLOP/s", ylim=(0, at * 1.05))
     ticks = sorted({row["n"] for row in given["rows"]})
     axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
+    best, (name, points) = max(
+        ((max(speed for _, speed in each[1]), each) for each in own.items()), default=(0, ("", []))
+    )
     name_lines(axes)
-    for style, colour, measured in (
-        ("-", "black", f"ours: {here}"),
-        ("--", GREY, f"published in {when}"),
-    ):
-        axes.plot([], [], style, color=colour, label=measured)
-    axes.legend(handles=axes.get_lines()[-2:], frameon=False, loc=(0, 0.66))
+    axes.set_title(
+        f"{name} comes to {best / at:.0%} of the peak".replace("%", " %")
+        + f"\nin colour: ours, {here}; dashed: published in {when}"
+        if own
+        else f"published in {when}"
+    )
     return Picture(
         figure,
-        f"TFLOP/s over N, one line a kernel: {'; '.join(said)}. The dashed line at {at:.0f} is "
+        f"TFLOP/s over N, one line a kernel: {'; '.join(said)}. The line at {at:.0f} is "
         f"what the {peak['device']} can do at best.",
     )
 
@@ -113,7 +131,15 @@ def _line(
     name: str,
     style: str = "-",
 ) -> None:
-    axes.plot(x, y, style, color=look[0], marker=look[1], label=name)
+    axes.plot(
+        x,
+        y,
+        style,
+        color=look[0],
+        marker=look[1],
+        linewidth=2.5 if style == "-" else 1.2,
+        label=name,
+    )
 
 
 def _own(d: int) -> tuple[str, dict[str, list[tuple[int, float]]]]:

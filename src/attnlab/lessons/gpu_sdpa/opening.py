@@ -1,65 +1,74 @@
-"""Lesson 13 opens with what it costs to hold all scores: the same operations, by two ways.
+"""Lesson 13 opens with where the scores are: the same operations, by two ways, on one GPU.
 
-A bar is the time of a way, and stays. Below is where the scores are: in memory, to which all of
-them go and from which they come back, or on the chip, a tile at a time. Times and bytes are the
+Each way has a lane. Attend's scores go to memory and come back, all of them, for each step; the
+call's stay on the chip, a tile at a time. Below is the time that each took. Times and bytes are the
 newest that are recorded beside the lesson, those of its longest text; both ways compute in float16.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, box, dot, line, word
+from attnlab.figures.live.parts import SMALL, Part, Place, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 WAYS = {"naive": "attend", "sdpa": "the call"}  # as recorded, and as they are shown
 WIDTH = 128  # of a head
 SCORE = 2  # bytes of a score in float16
-TRIPS = (  # of all scores, there and back, as `bench.ways.naive` is written
-    "attend writes all scores to memory, and reads them to scale them.",
-    "It writes them scaled, and reads them for the softmax.",
-    "It writes the weights, and reads them for the mix.",
+TRIPS = (  # of all scores, to memory or back, as `bench.ways.naive` is written
+    "attend writes all scores to memory. PyTorch's call keeps a tile of them on the chip.",
+    "attend reads all scores back, to scale them.",
+    "It writes all of them again, scaled.",
+    "It reads all of them back, for the softmax.",
+    "It writes all weights.",
+    "It reads all weights back, for the mix.",
 )
 
-HIGH, LOW = 268, 260  # of the sheet; of the lines under the pictures
-START, LONGEST = 100, 298  # of bars: their left, and the longest
-LANES, THICK = (38, 101), 22  # middles of bars
-ALL, SIDE = (24, 142), 94  # the scores in memory: their corner and side
-CHIPS, RADIUS = ((206, 189), (390, 189)), 47  # of both ways: their middles, and their radius
-CELLS = 8  # tiles along a side
-PALE = 0.35  # scores that stay where they are, beside those on their way
-TRAIN = 4  # tiles that are seen on their way
+HIGH, HEADS, LEFT = 268, 16, 6  # of the sheet; line of the words over both lanes; of lanes' names
+TOPS, SIDE = {"naive": 26, "sdpa": 164}, 68  # tops of lanes; sides of memory and chip
+MEMORY, CHIP = 104, 406  # their left sides
+CELLS, TILES = 6, {0: (0, 0), 1: (3, 2), 2: (5, 5)}  # tiles along a side; which one is worked on
+PIN, PINS = 6, 4  # of a chip
+STREAM, DASHES, PITCH = 26, "15 5", 20  # of scores on their way: thickness and tiles
+GONE = 5  # tiles that pass in a frame
+BAR, LONGEST, BELOW = 18, 284, 9  # of bars: thickness, the longest, way from the lane
 Rows = dict[str, dict[str, Any]]
+
+
+class Moment(NamedTuple):
+    """What is drawn at one time.
+
+    Attributes:
+        now: seconds since both began.
+        trip: how often all scores have gone to memory or come back; half, while they go.
+        tile: which tile the call works on; None when it is done.
+    """
+
+    now: float
+    trip: float
+    tile: int | None = None
 
 
 def opening() -> Film:
     """The film."""
     newest, rows = recorded()[0], longest()
     slow, fast = (rows[way]["seconds"] for way in WAYS)
-    frames = [
-        Frame(
-            _parts(0, 0, rows),
-            f"The lesson's attend and PyTorch's call do the same operations, which take "
-            f"{_ms(alone())} at the speed of large matrix products.",
-        ),
-        Frame(
-            _parts(fast, 0, rows),
-            f"PyTorch's call is done after {_ms(fast)}. Its scores stay on the chip, a tile at a "
-            "time.",
-        ),
+    many = len(TRIPS)
+    moments = [Moment(0, 0, 0), Moment(0.6 * fast, 0.5, 1), Moment(fast, 1)]
+    told = [
+        "The same operations on the same chip. What differs is where the scores are kept.",
+        TRIPS[0],
+        f"After {_ms(fast)} the call is done. None of its scores have left the chip.",
+        *TRIPS[1:],
     ]
-    for trip in range(1, 2 * len(TRIPS) + 1):
-        now = alone() + (slow - alone()) * trip / (2 * len(TRIPS))
-        frames.append(Frame(_parts(now, trip, rows), TRIPS[(trip - 1) // 2]))
-    frames.append(
-        Frame(
-            _parts(slow, 2 * len(TRIPS), rows, f": about {1000 * moving():.1f} ms"),
-            f"attend takes {_ms(slow)}. Most of it goes into moving {_gone(2 * len(TRIPS))} of "
-            "scores.",
-        )
-    )
+    for trip in range(2, many + 1):
+        moments.append(Moment(fast + (slow - fast) * (trip - 1) / (many - 1), trip))
+    frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
+    parts = [*_parts(moments[-1], rows, ended=True), *_takes()]
+    says = f"The same operations: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
+    frames.append(Frame(parts, says))
     device = " ".join(newest["device"].split()[:2])
     return Film(
         f"One attention, two ways: {rows['naive']['n']:,} tokens on an {device}", frames, HIGH
@@ -86,7 +95,7 @@ def scores_in_bytes() -> int:
 
 def moving() -> float:
     """Seconds that all trips of the scores take at the measured speed of the memory."""
-    return float(2 * len(TRIPS) * scores_in_bytes() / _run()["peak"]["bandwidth"])
+    return float(len(TRIPS) * scores_in_bytes() / _run()["peak"]["bandwidth"])
 
 
 def _run() -> dict[str, Any]:
@@ -95,122 +104,117 @@ def _run() -> dict[str, Any]:
     return run
 
 
-def _parts(now: float, trip: int, rows: Rows, took: str = "") -> list[Part]:
-    slow = rows["naive"]["seconds"]
-    floor = START + LONGEST * alone() / slow
+def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
+    middle = SIDE / 2
     parts = [
-        word(
-            "alone", floor + 8, 19, f"{_ms(alone())} for the operations alone", INK, "start", SMALL
-        ),
+        word("memory", MEMORY + middle, HEADS, "memory", size=SMALL),
+        word("chip", CHIP + middle, HEADS, "chip", size=SMALL),
     ]
-    for (way, name), y in zip(WAYS.items(), LANES, strict=True):
-        seconds = min(now, rows[way]["seconds"])
-        long = max(LONGEST * seconds / slow, 2)
+    for way, name in WAYS.items():
+        top = TOPS[way]
+        took = rows[way]["seconds"]
+        done = moment.now >= took
+        long = max(LONGEST * min(moment.now, took) / rows["naive"]["seconds"], 2)
+        y = top + SIDE + BELOW
         parts += [
-            box(f"bar {way}", (START, y - THICK / 2), (long, THICK), ORANGE),
-            word(f"name {way}", 6, y + 7, name, anchor="start", weight=600),
-            word(
-                f"time {way}",
-                max(START + long, floor) + 8,
-                y + 7,
-                _ms(seconds),
-                ORANGE if seconds < rows[way]["seconds"] else INK,
-                "start",
-                weight=600,
-            ),
+            word(f"name {way}", LEFT, top + middle + 7, name, anchor="start", weight=700),
+            word(f"time {way}", LEFT, y + 15, "time", GREY, "start", SMALL),
+            *_memory(way, top, min(moment.trip, 1) if way == "naive" else 0),
+            *_chip(way, top, moment),
+            box(f"bar {way}", (MEMORY, y), (long, BAR), ORANGE),
         ]
-    parts.append(
-        line("floor", [(floor, 8), (floor, LANES[-1] + THICK / 2 + 4)], INK, 2.5, dashes="5 4")
-    )
+        if done:
+            x = MEMORY + long + 10
+            parts.append(word(f"took {way}", x, y + 17, _ms(took), ORANGE, "start", 24, 700))
+    return [*parts, *_road(moment, ended), *_stays(moment)]
+
+
+def _memory(way: str, top: float, full: float) -> list[Part]:
+    """All scores, where they are kept, or the place that they would take."""
     return [
-        *parts,
-        *_moved(now, trip, took),
-        *_memory(trip),
-        *_chip(now, rows),
-        *_held(now, trip, rows),
+        box(f"memory {way}", (MEMORY, top), (SIDE, SIDE), GREY, 0.12, 2),
+        box(f"all {way}", (MEMORY + 4, top + 4), (SIDE - 8, full * (SIDE - 8)), BLUE, 0.8),
+        *_grid(f"kept {way}", (MEMORY + 4, top + 4), SIDE - 8),
     ]
 
 
-def _moved(now: float, trip: int, took: str) -> list[Part]:
-    """What the trips so far have moved, under the part of attend's bar that they take."""
+def _chip(way: str, top: float, moment: Moment) -> list[Part]:
+    """What computes, with the tile of scores that it has."""
+    legs = [CHIP + SIDE * (n + 1) / (PINS + 1) for n in range(PINS)]
+    ends = ((top, top + PIN), (top + SIDE - PIN, top + SIDE))
+    side = SIDE - 2 * PIN
+    left, up, inside = CHIP + PIN, top + PIN, side - 8
+    cell = inside / CELLS
+    at = moment.tile if way == "sdpa" else round(2 * moment.trip) % len(TILES)
+    parts = [
+        line(f"pin {way} {n} {m}", [(x, start), (x, end)], GREY, 4)
+        for n, x in enumerate(legs)
+        for m, (start, end) in enumerate(ends)
+    ]
+    parts += [
+        box(f"chip {way}", (left, up), (side, side), GREY, 0.12, 2),
+        *_grid(f"pass {way}", (left + 4, up + 4), inside),
+    ]
+    if at is not None:
+        row, column = TILES[at]
+        corner = (left + 4 + column * cell, up + 4 + row * cell)
+        parts.append(box(f"tile {way}", corner, (cell, cell), BLUE))
+    return parts
+
+
+def _road(moment: Moment, ended: bool) -> list[Part]:
+    """Attend's scores on their way, and how many have gone."""
+    y, start, end = TOPS["naive"] + SIDE / 2, MEMORY + SIDE + 4, CHIP + PIN - 4
+    middle, trip = (start + end) / 2, moment.trip
     if not trip:
-        return []
-    slow, y = longest()["naive"]["seconds"], LANES[0] + THICK / 2 + 4
-    left = START + LONGEST * alone() / slow + 3
-    right = START + LONGEST * now / slow - 1.5
-    bracket = [(left, y), (left, y + 7), (right, y + 7), (right, y)]
-    text = f"{_gone(trip)} moved{took}"
+        return [line("road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
+    writes = trip % 2 > 0
+    tiles = line("stream", [(start, y), (end, y)], BLUE, STREAM, dashes=DASHES)
+    passed = GONE * PITCH * (1 - abs(1 - trip % 2))
+    moves: dict[str, float | str] = {"stroke-linecap": "butt", "stroke-dashoffset": passed}
+    way = "← write all scores" if writes else "read all scores →"
+    if ended:
+        way = f"{len(TRIPS) // 2} × there and back"
     return [
-        line("moving", bracket, BLUE, 3),
-        word("moved", left + 5, y + 25, text, BLUE, "start", SMALL),
+        tiles._replace(look={**tiles.look, **moves}),
+        word("way", middle, y - 21, way, BLUE, size=SMALL, weight=700),
+        word("gone", middle, y + 33, f"{_gone(trip)} moved", BLUE, size=SMALL, weight=700),
     ]
 
 
-def _gone(trip: int) -> str:
+def _stays(moment: Moment) -> list[Part]:
+    """Nothing of the call's scores is on the way."""
+    y, start, end = TOPS["sdpa"] + SIDE / 2, MEMORY + SIDE + 4, CHIP + PIN - 4
+    parts = [line("no road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
+    if moment.tile is None:
+        x = (start + end) / 2
+        parts.append(word("none", x, y - 12, "no scores moved", BLUE, size=SMALL, weight=700))
+    return parts
+
+
+def _takes() -> list[Part]:
+    """Under attend's bar, how long the trips of its scores take at the memory's speed."""
+    slow = longest()["naive"]["seconds"]
+    y, right = TOPS["naive"] + SIDE + BELOW + BAR + 4, MEMORY + LONGEST
+    left = right - LONGEST * moving() / slow
+    text = f"{1000 * moving():.1f} ms to move {_gone(len(TRIPS))}"
+    return [
+        line("moving", [(left, y), (left, y + 5), (right, y + 5), (right, y)], BLUE, 3),
+        word("moved", (left + right) / 2, y + 23, text, BLUE, size=SMALL),
+    ]
+
+
+def _gone(trip: float) -> str:
     return f"{trip * scores_in_bytes() / 1e9:.0f} GB"
 
 
-def _memory(trip: int) -> list[Part]:
-    """All scores in memory, on their way to the chip or back."""
-    (left, top), (x, y) = ALL, CHIPS[0]
-    out, cell = trip % 2, SIDE / CELLS
-    here, there = x - TRAIN * cell / 2, left + SIDE - TRAIN * cell
-    parts = [
-        word("memory", left + SIDE / 2, top - 8, "memory", size=SMALL),
-        word("chip", x, top - 8, "chip", size=SMALL),
-        box("board", ALL, (SIDE, SIDE), GREY, 0.15),
-        box("all", ALL, (SIDE, SIDE), BLUE, PALE if trip else 0),
-        *_grid("many", ALL, cell),
-        line("way", [(left + SIDE, y), (x - RADIUS, y)], GREY, 3),
-        dot("chip of attend", x, y, RADIUS, GREY, 0.25),
-    ]
-    return [
-        *parts,
-        *(
-            box(
-                f"train {n}",
-                ((there if out else here) + n * cell, y - cell / 2),
-                (cell, cell),
-                BLUE,
-                edge=1,
-            )
-            for n in range(TRAIN)
-        ),
-    ]
-
-
-def _chip(now: float, rows: Rows) -> list[Part]:
-    """A tile of scores on the chip, which is another one each time until the call is done."""
-    (x, y), cell = CHIPS[1], 1.4 * RADIUS / CELLS
-    left, top = x - CELLS * cell / 2, y - CELLS * cell / 2
-    row, column = (CELLS - 1, CELLS - 1) if now >= rows["sdpa"]["seconds"] else (0, 0)
-    return [
-        word("other chip", x, ALL[1] - 8, "chip", size=SMALL),
-        dot("chip of the call", x, y, RADIUS, GREY, 0.25),
-        *_grid("few", (left, top), cell),
-        box("tile", (left + column * cell, top + row * cell), (cell, cell), BLUE),
-    ]
-
-
-def _held(now: float, trip: int, rows: Rows) -> list[Part]:
-    """How much memory a way that has its scores, or its answer, holds at most beside its inputs."""
-    shown = {"naive": trip > 0, "sdpa": now >= rows["sdpa"]["seconds"]}
-    places = ((ALL[0] + CHIPS[0][0] + RADIUS) / 2, CHIPS[1][0] - 10)
-    sizes = {way: f": {rows[way]['bytes'] / 1e9:.2g} GB" for way in WAYS if shown[way]}
-    return [
-        word(f"held {way}", x, LOW, f"{name}{sizes.get(way, '')}", size=SMALL)
-        for (way, name), x in zip(WAYS.items(), places, strict=True)
-    ]
-
-
-def _grid(key: str, corner: tuple[float, float], cell: float) -> list[Part]:
-    (left, top), side = corner, cell * CELLS
-    parts = []
-    for n in range(CELLS + 1):
-        along = n * cell
+def _grid(key: str, corner: Place, side: float) -> list[Part]:
+    (left, top), parts = corner, []
+    for n in range(1, CELLS):
+        by = side * n / CELLS
         parts += [
-            line(f"{key} across {n}", [(left, top + along), (left + side, top + along)], GREY, 1),
-            line(f"{key} down {n}", [(left + along, top), (left + along, top + side)], GREY, 1),
+            line(f"{key} across {n}", [(left, top + by), (left + side, top + by)], GREY, 1, 0.6),
+            line(f"{key} down {n}", [(left + by, top), (left + by, top + side)], GREY, 1, 0.6),
         ]
     return parts
 

@@ -1,4 +1,4 @@
-"""Lesson 03's figures: masked weights, shuffled tokens, growth, big matrices."""
+"""Lesson 03's figures: masked weights, and shuffled tokens."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
-    GREY,
     ORANGE,
+    QUIET,
     Picture,
     draw_heatmap,
+    frame,
+    hatch,
+    in_style,
     new_figure,
     rows_in_words,
 )
 
-SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 Numbers = Any  # nested lists or an array
 
 
+@in_style
 def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequence[str]) -> Picture:
-    """Weights without and with a mask, blocked cells hatched.
+    """Weights without and with a mask, blocked cells hatched, and what each row adds up to.
 
     Args:
         free: (N, N) weights with no mask.
@@ -33,27 +35,42 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
     """
     blocked = ~as_array(mask, bool)
     before, after = as_array(free), as_array(masked)
-    figure, axes = new_figure(columns=2, width=9.5, height=3.4)
-    image = draw_heatmap(axes[0, 0], before, tokens, tokens, "no mask")
-    draw_heatmap(axes[0, 1], after, tokens, tokens, "with the mask, blocked cells hatched")
-    for n, m in np.argwhere(blocked).tolist():
-        axes[0, 1].add_patch(
-            Rectangle((m - 0.5, n - 0.5), 1, 1, fill=False, hatch="//", edgecolor=GREY, linewidth=0)
-        )
-    for place in axes[0]:
+    grows = int((after - before).max(axis=1).argmax())  # the row that gains most
+    figure, axes = new_figure(columns=2, width=10, height=4.1)
+    for place, weights, title in zip(
+        axes[0], (before, after), ("without a mask", "with the mask"), strict=True
+    ):
+        draw_heatmap(place, weights, tokens, tokens, title)
         place.set(xlabel="keys", ylabel="queries")
-    figure.colorbar(image, ax=axes, label="weight")
+        frame(place, grows, 0, wide=len(tokens))
+        for n, total in enumerate(weights.sum(axis=1)):
+            is_none = total == 0
+            place.text(
+                len(tokens) - 0.35,
+                n,
+                "sum 0" if is_none else f"sum {total:.2f}".removesuffix(".00"),
+                va="center",
+                color=ORANGE if is_none else QUIET,
+                weight="bold" if is_none else "normal",
+            )
+    hatch(axes[0, 1], blocked & (after == 0))
     empty = [tokens[int(n)] for n in np.flatnonzero(blocked.all(axis=1))]
     left = f" Nothing is left for {', '.join(empty)}: that row is all 0." if empty else ""
     total = float(abs(after[blocked]).sum())
+    lost = before[grows][blocked[grows]].sum()
     return Picture(
         figure,
         "Two heatmaps of weights, without and with a mask. Without: "
         f"{rows_in_words(before, tokens, tokens)} With it, {int(blocked.sum())} of {blocked.size} "
-        f"cells are blocked, and their weights add up to {total:g}.{left}",
+        f"cells are blocked and hatched, and their weights add up to {total:g}.{left} The row of "
+        f"{tokens[grows]} is framed.",
+        f"{tokens[grows]} loses {lost:.2f} to the mask, and its other weights grow by as much."
+        if np.isclose(after[grows].sum(), before[grows].sum())
+        else "",
     )
 
 
+@in_style
 def two_orders(
     first: Numbers, tokens: Sequence[str], second: Numbers, shuffled: Sequence[str]
 ) -> Picture:
@@ -65,23 +82,34 @@ def two_orders(
         second: (N, N) weights of the same tokens, shuffled.
         shuffled: the labels in the second order.
     """
-    panels = ((first, tokens, "as written"), (second, shuffled, "shuffled"))
+    before = as_array(first)
     # The largest weight off the diagonal is the one to look for in both.
-    off = as_array(first) * (1 - np.eye(len(tokens)))
+    off = before * (1 - np.eye(len(tokens)))
     query, key = (tokens[int(i)] for i in np.unravel_index(off.argmax(), off.shape))
-    figure, axes = new_figure(columns=2, width=9.5, height=3.4)
-    found = []
-    for place, (weights, labels, title) in zip(axes[0], panels, strict=True):
-        image = draw_heatmap(place, weights, labels, labels, title)
+    figure, axes = new_figure(columns=2, width=9, height=4.1)
+    found, said = [], []
+    for place, weights, labels in (
+        (axes[0, 0], before, tokens),
+        (axes[0, 1], as_array(second), shuffled),
+    ):
+        draw_heatmap(place, weights, labels, labels, " ".join(labels))
         place.set(xlabel="keys", ylabel="queries")
-        n, m = list(labels).index(query), list(labels).index(key)
-        place.add_patch(
-            Rectangle((m - 0.5, n - 0.5), 1, 1, fill=False, linewidth=3, edgecolor=ORANGE)
+        rows = "; ".join(
+            f"{word} {', '.join(f'{share:.2f}' for share in row)}"
+            for word, row in zip(labels, weights, strict=True)
         )
-        found.append(f"row {n}, column {m}: {as_array(weights)[n, m]:.2f}")
-    figure.colorbar(image, ax=axes, label="weight")
+        said.append(f"{' '.join(labels)}: {rows}")
+        if {query, key} <= set(labels):
+            n, m = [*labels].index(query), [*labels].index(key)
+            frame(place, n, m)
+            for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
+                label.set(color=ORANGE, weight="bold")
+            found.append(f"{weights[n, m]:.2f}")
     return Picture(
         figure,
-        f"Two heatmaps of weights, of '{' '.join(tokens)}' and of '{' '.join(shuffled)}'. The cell "
-        f"of query {query} and key {key} is framed in both, in {found[0]} and in {found[1]}.",
+        f"Two heatmaps of weights, a row for each query; the cell of {query} and {key} is framed. "
+        f"{'. '.join(said)}.",
+        f"{query} puts {found[0]} on {key}, wherever the two stand."
+        if len(found) == 2 and found[0] == found[1]
+        else "",
     )

@@ -1,14 +1,20 @@
-"""Lesson 03 opens with arrays whose axes meet: an axis that two of them share is added up."""
+"""Lesson 03 opens with arrays whose axes meet: the one that two of them share is added up.
+
+Each axis is drawn once, as a bar with its letter. It goes to the array that is made, if it is left.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
+from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, Place, box, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
-# The lesson's, worked by hand there: clerk, finds, maps.
+# The lesson's, worked by hand there.
+WORDS = ("clerk", "finds", "maps")
 Q = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
 K = np.array([[2, 2, 0, 0], [2, 0, 0, 4], [-2, 2, 2, 0]])
 V = np.array([[10, 0], [0, 10], [5, 5]])
@@ -18,300 +24,260 @@ POWERS = np.exp(S / ROOT)
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
 
-HIGH = 270
+HIGH = 268
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-MEANS = {"n": "words ask", "m": "are asked", "k": "key width", "v": "value width"}
-AXES = {"Q": "nk", "K": "km", "S": "nm", "V": "mv", "Z": "nv"}  # as they lie on the sheet
-NUMBERS = {"Q": Q, "K": K.T, "S": S, "V": V, "Z": Z}
-MAKE = {"S": ("Q", "K"), "Z": ("S", "V")}  # of which two others each is made
-TOLD = {**AXES, "K": "mk"}  # as einsum is told them
-CALLED = {"K": "Kᵀ"}  # as it lies
-LEFT = {"Q": 32, "K": 170, "S": 170, "V": 390, "Z": 390}
-WIDTH = {"Q": 26, "K": 60, "S": 60, "V": 42, "Z": 42}  # of a cell
-PALE, STRUCK = 0.45, 0.8  # what is done with; a letter that is struck, which is still read
-CELL, GAP, FLOOR = 24, 16, 172  # the last: top of Q, S and Z, which stand below
-STRING, LARGE = 25, 28  # the line of einsum's strings, and the size of their letters
-STARTS = {"S": 40, "Z": 276}  # where these begin, by what they make
-STEPS = (0, 24, 43, 65, 91, 121, 151, 175)  # from there to each of eight letters and signs
+LEFT, ACROSS = 102, 174  # of the arrays that meet, one above the other, their shared axis between
+TOPS, TALL = (70, 186), 26  # of these; of their cells
+MADE, CELL = (306, 126), 34  # the corner of what is made of them, and how tall its cells are
+LARGE, WIDER, TALLER = (186, 78), 216, 50  # the same, when it is done: corner, width, cells
+AIR, AWAY, BAR, EDGE = 3, 13, 5, 2.5  # between cells; to a bar; how thick it is; a frame
+STRIP, BASE = 42, 31  # how tall the strip of formulas is; their line in it
+NUMBERS = {"Q": Q, "K": K, "S": S, "A": A, "V": V.T, "Z": Z}  # V as it lies on the sheet
+FORMS = {"A": ".3f", "Z": ".2f"}
+KEYS = {"S": "made", "A": "made"}  # A is where S was
+
+
+class Product(NamedTuple):
+    """Two arrays that meet, what is made of them, and axes: of the first, of the other, shared."""
+
+    above: str
+    below: str
+    made: str
+    rows: str
+    columns: str
+    shared: str
+    formula: str
+
+    def so_far(self, steps: int) -> np.ndarray:
+        """What is added up after so many steps along the shared axis."""
+        above, below = NUMBERS[self.above][:, :steps], NUMBERS[self.below][:, :steps]
+        return above @ below.T
+
+    def placed(self) -> list[tuple[str, np.ndarray, float]]:
+        """Both arrays by name, and their tops."""
+        return [
+            (self.above, NUMBERS[self.above], TOPS[0]),
+            (self.below, NUMBERS[self.below], TOPS[1]),
+        ]
+
+
+SCORES = Product("Q", "K", "S", "n", "m", "k", "nk,mk→nm")
+MIX = Product("A", "V", "Z", "n", "v", "m", "nm,mv→nv")
 
 
 def opening() -> Film:
     """The film."""
-    given = [*_means(), *_array("Q"), *_array("K"), *_array("V")]
-    read = _einsum("S", "Q", "K")
-    no_k = [*_einsum("S", "Q", "K", "S"), *_crossed("S")]
-    pale = [*_means(), *_done("Q", "k"), *_done("K", "k"), *no_k]
-    mixed = [*pale, *_shares(), *_array("V"), *_einsum("Z", "S", "V")]
-    no_m = [*_array("Z"), *_einsum("Z", "S", "V", "Z"), *_crossed("Z")]
-    frames = [
-        Frame(
-            [*given, *_empty("S"), *_empty("Z"), *read],
-            "Which two axes will Z have? Einsum is told those of Q and K. Kᵀ is K, on its side.",
-        ),
-        Frame(
-            [*given, *_array("S", (0, 0)), *_empty("Z"), *_met("Q", "K", "S"), *read],
-            f"A query and a key walk along k in step. Their products add up to {S[0, 0]}.",
-        ),
-        Frame(
-            [*given, *_array("S"), *_empty("Z"), *_all("Q", "K", "S"), *read],
-            "Every n meets every m in this way.",
-        ),
-        Frame(
-            [*pale, *_array("V"), *_array("S"), *_empty("Z"), *_folded("Q", "K", "S")],
-            "Now k is added up, and gone. What is left has n and m.",
-        ),
-        Frame(
-            [*pale, *_array("V"), *_scaled(), *_empty("Z"), *_einsum("Z")],
-            f"Each score is divided by {ROOT:g}, the root of k's length.",
-        ),
-        Frame(
-            [*pale, *_shares(), *_array("V"), *_empty("Z"), *_einsum("Z")],
-            "Softmax makes shares of each row, along m: the scores S become A. The axes stay.",
-        ),
-        Frame(
-            [*mixed, *_array("Z", (0, 0)), *_met("S", "V", "Z")],
-            f"Shares and values walk along m. Their products add up to {Z[0, 0]:.1f}.",
-        ),
-        Frame([*mixed, *_array("Z"), *_all("S", "V", "Z")], "Every n meets every v."),
-        Frame(
-            [*pale, *_done("S", "m"), *_done("V", "m"), *no_m, *_folded("S", "V", "Z")],
-            "Now m is added up, and gone as well.",
-        ),
-        Frame(
-            [
-                *_means(),
-                *_left("Q", "k"),
-                *_left("K", "k", "m"),
-                *_left("S", "m"),
-                *_left("V", "m"),
-                *no_k,
-                *no_m,
-            ],
-            "Z has n of the words that ask and v of the values, but no k and no m.",
-        ),
-    ]
-    return Film("Axes meet, and one is added up", frames, HIGH)
+    return Film("Axes meet, and one is added up", [*_scores(), *_mix()], HIGH)
 
 
-def _means() -> list[Part]:
-    """What each letter stands for."""
+def _scores() -> list[Frame]:
+    asked = _formula(SCORES, 30, WIDE / 2)
+    found = _formula(SCORES, 30, WIDE / 2, is_done=True)
     return [
-        part
-        for n, (axis, means) in enumerate(MEANS.items())
-        for part in (
-            word(f"letter {axis}", 11, 76 + 24 * n, axis, COLOURS[axis], size=SIZE, weight=600),
-            word(f"means {axis}", 30, 76 + 24 * n, means, INK, "start", SMALL),
-        )
+        Frame(
+            [*asked, *_meeting(SCORES), *_room(SCORES)],
+            "Which axes will the scores S have? Q and K share one, k.",
+        ),
+        *_walk(SCORES, asked, f"Step along k, all pairs at once: {Q[0, 0]} · {K[0, 0]}"),
+        Frame(
+            [*found, *_folded(SCORES), *_made(SCORES, 4)],
+            "Now k is added up, and gone. What is left of Q and K is n and m.",
+        ),
+        Frame(
+            [*found, *_done(SCORES, "S")],
+            "They are the axes of S: n words that ask, and m that are asked.",
+        ),
+        Frame(
+            [*found, *_done(SCORES, "A")],
+            f"Divided by √4 = {ROOT:g}, through softmax: S becomes shares A, same axes.",
+        ),
     ]
 
 
-def _array(name: str, only: tuple[int, int] | None = None, opacity: float = 1) -> list[Part]:
-    """Its cells, darker where numbers are larger, and its two axes; or one number of it alone."""
-    numbers = NUMBERS[name]
-    most = float(abs(numbers).max())
-    parts = []
-    for i, j in np.ndindex(*numbers.shape):
-        is_there = only in (None, (i, j))
-        text = f"{numbers[i, j]:{'.1f' if name == 'Z' else 'g'}}".replace("-", "−")
-        filled = 0.4 * abs(float(numbers[i, j])) / most if is_there else 0
-        parts += _cell(name, i, j, filled, text if is_there else "", opacity)
-    return [*parts, *_axes(name, opacity), _name(name, opacity)]
-
-
-def _scaled() -> list[Part]:
-    """S, and what it is divided by."""
-    filled = [0.4 * score / S.max() for score in S.flat]
-    places = zip(np.ndindex(*S.shape), S.flat, filled, strict=True)
-    parts = [
-        part
-        for (i, j), score, face in places
-        for part in _cell("S", i, j, face, f"{score}/{ROOT:g}")
-    ]
-    return [*parts, *_axes("S"), _name("S")]
-
-
-def _shares(opacity: float = 1) -> list[Part]:
-    """S after softmax: darker where more is heard."""
-    parts = []
-    for i, j in np.ndindex(*A.shape):
-        parts += _cell("S", i, j, 0.5 * float(A[i, j]), f"{A[i, j]:.3f}", opacity)
-    return [*parts, *_axes("S", opacity), _name("S", opacity, "A")]
-
-
-def _done(name: str, shared: str) -> list[Part]:
-    """An array that has been read: pale, and without the axis that is gone."""
-    whole = _shares(PALE) if name == "S" else _array(name, opacity=PALE)
-    gone = (f"{name} bar {shared}", f"{name} axis {shared}")
-    return [part for part in whole if part.key not in gone]
-
-
-def _left(name: str, *gone: str) -> list[Part]:
-    """An array whose axes are pale where they are gone."""
-    whole = _shares() if name == "S" else _array(name)
-    keys = [part.key for part in _axes(name) if part.key[-1] in gone]
-    pale = [part for part in _axes(name, PALE) if part.key in keys]
-    return [*(part for part in whole if part.key not in keys), *pale]
-
-
-def _empty(name: str) -> list[Part]:
-    """Room for an array, of which nothing is known."""
-    rows, columns = NUMBERS[name].shape
-    parts = []
-    for i, j in np.ndindex(rows, columns):
-        parts += _cell(name, i, j, 0, "", PALE)
-    (x, y), (right, low) = _corner(name, 0, 0), _corner(name, rows, columns)
-    asks = word(f"{name}?", (x + right) / 2, (y + low) / 2 + 12, "?", INK, size=34, weight=700)
-    return [*parts, asks, _name(name)]
-
-
-def _cell(name: str, i: int, j: int, filled: float, text: str, opacity: float = 1) -> list[Part]:
-    x, y = _corner(name, i, j)
-    middle = (x + WIDTH[name] / 2, y + CELL / 2 + 6)
+def _mix() -> list[Frame]:
+    before = _formula(SCORES, 25, 118, is_done=True)
+    asked = [*before, *_formula(MIX, 25, 362)[1:]]
+    found = [*before, *_formula(MIX, 25, 362, is_done=True)[1:]]
     return [
-        box(f"{name} {i} {j}", (x, y), (WIDTH[name], CELL), GREY, filled, 1, opacity),
-        word(f"{name} says {i} {j}", *middle, text, size=SMALL, opacity=opacity),
+        Frame(
+            [*asked, *_meeting(MIX), *_room(MIX)],
+            "Which axes will Z have? Values V lie on their side: m meets m.",
+        ),
+        *_walk(MIX, asked, f"Step along m: {A[0, 0]:.3f} · {V[0, 0]}"),
+        Frame(
+            [*found, *_folded(MIX), *_made(MIX, 3)],
+            "Now m is added up, and gone as well. What is left is n and v.",
+        ),
+        Frame(
+            [*found, *_done(MIX, "Z")],
+            "What is not after the arrow was added up: k, then m.",
+        ),
     ]
 
 
-def _name(name: str, opacity: float = 1, text: str = "") -> Part:
-    """At the corner where the axes of an array meet."""
-    (x, y), (_, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
-    below = low + 24 if _is_below(name) else y - 11
-    return word(
-        f"name of {name}",
-        x - 21,
-        below,
-        text or CALLED.get(name, name),
-        size=22,
-        weight=700,
-        opacity=opacity,
-    )
+def _walk(product: Product, formula: list[Part], first: str) -> list[Frame]:
+    """Step by step along the shared axis, and what that adds to the first cell."""
+    (one, above, _), (other, below, _) = product.placed()
+    steps, form = above.shape[1], FORMS.get(product.made, "g")
+    frames = []
+    for at in range(steps):
+        old, new = (f"{product.so_far(at + more)[0, 0]:{form}}" for more in (0, 1))
+        given = f"{above[0, at]:{FORMS.get(one, 'g')}} · {below[0, at]:{FORMS.get(other, 'g')}}"
+        begins = "The last" if at == steps - 1 else "The next"
+        told = f"{begins} {product.shared}: {old} + {given}" if at else first
+        parts = [*formula, *_meeting(product), *_made(product, at + 1), *_step(product, at)]
+        frames.append(Frame(parts, f"{told} = {new} in the first cell."))
+    return frames
 
 
-def _corner(name: str, i: int, j: int) -> Place:
-    top = FLOOR if _is_below(name) else FLOOR - GAP - CELL * len(NUMBERS[name])
-    return LEFT[name] + WIDTH[name] * j, top + CELL * i
-
-
-def _is_below(name: str) -> bool:
-    return name in ("Q", "S", "Z")
-
-
-def _axes(name: str, opacity: float = 1) -> list[Part]:
-    """A bar in the colour of the axis along its rows and its columns, and the axis' letter."""
-    rows, columns = list(AXES[name])
-    (x, y), (right, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
-    beside = low + 6 if _is_below(name) else y - 6
-    bars = {rows: [(x - 6, y), (x - 6, low)], columns: [(x, beside), (right, beside)]}
-    return [
-        *(line(f"{name} bar {axis}", bar, COLOURS[axis], 5, opacity) for axis, bar in bars.items()),
-        *(_axis(name, axis, opacity) for axis in bars),
-    ]
-
-
-def _axis(name: str, axis: str, opacity: float) -> Part:
-    """An axis' letter at its bar."""
-    at = _beside(name, axis)
-    return word(f"{name} axis {axis}", *at, axis, COLOURS[axis], weight=600, opacity=opacity)
-
-
-def _beside(name: str, axis: str) -> Place:
-    (x, y), (right, low) = _corner(name, 0, 0), _corner(name, *NUMBERS[name].shape)
-    if axis == AXES[name][0]:
-        return x - 21, (y + low) / 2 + 6
-    return (x + right) / 2, low + 24 if _is_below(name) else y - 11
-
-
-def _met(left: str, top: str, into: str) -> list[Part]:
-    """Frames around a row, a column and the number that they give."""
-    rows, columns = NUMBERS[top].shape[0], NUMBERS[left].shape[1]
-    return _framed(
-        (left, _corner(left, 0, 0), (columns * WIDTH[left], CELL)),
-        (top, _corner(top, 0, 0), (WIDTH[top], rows * CELL)),
-        (into, _corner(into, 0, 0), (WIDTH[into], CELL)),
-    )
-
-
-def _all(left: str, top: str, into: str) -> list[Part]:
-    """These frames, around all rows, all columns and all numbers."""
-    return _framed(*((name, _corner(name, 0, 0), _size(name)) for name in (left, top, into)))
-
-
-def _folded(left: str, top: str, into: str) -> list[Part]:
-    """These frames, as they have closed along the axis that is gone, towards what was left."""
-    shared = _shared(left, top)
-    (x, y), (over, under) = (
-        _corner(left, 0, len(NUMBERS[left][0])),
-        _corner(top, len(NUMBERS[top]), 0),
-    )
-    ends = {left: ((x, y), (0, _size(left)[1])), top: ((over, under), (_size(top)[0], 0))}
-    parts = _framed(
-        *((name, *end) for name, end in ends.items()), (into, _corner(into, 0, 0), _size(into))
-    )
-    bars = {left: (x, y + _size(left)[1] + 6), top: (over - 6, under)}
-    for name, bar in bars.items():
-        parts.append(line(f"{name} bar {shared}", [bar, bar], COLOURS[shared], 5, 0))
-        parts.append(_axis(name, shared, 0))
+def _formula(product: Product, size: float, middle: float, is_done: bool = False) -> list[Part]:
+    """What einsum is told. When it is done, a letter is struck, and the last two are there."""
+    parts = [box("strip", (2, 2), (WIDE - 4, STRIP), GREY, 0.1)]
+    signs = product.formula
+    xs = [middle + 0.92 * size * (n - (len(signs) - 1) / 2) for n in range(len(signs))]
+    for n, (x, sign) in enumerate(zip(xs, signs, strict=True)):
+        key, colour = f"{product.made} {n}", COLOURS.get(sign, INK)
+        if is_done or n < len(signs) - 2:
+            parts.append(word(key, x, BASE, sign, colour, size=size, weight=700, face=CODE))
+        if is_done and sign == product.shared:
+            y = BASE - 0.27 * size
+            ends = [(x - 0.4 * size, y + 4), (x + 0.4 * size, y - 4)]
+            parts.append(line(f"{key} struck", ends, INK, 3))
+    if not is_done:
+        x = (xs[-2] + xs[-1]) / 2
+        parts.append(word(f"{product.made} asks", x, BASE, "?", INK, size=size, weight=700))
     return parts
 
 
-def _framed(*frames: tuple[str, Place, Place]) -> list[Part]:
-    """Around two arrays in the colour of the axis that they share, and around what they give."""
-    shared = COLOURS[_shared(frames[0][0], frames[1][0])]
-    given = [
-        box(f"frame of {name} for {frames[2][0]}", corner, size, shared, 0.2, 4)
-        for name, corner, size in frames[:2]
-    ]
-    name, corner, size = frames[2]
-    return [*given, box(f"frame of {name}", corner, size, INK, 0, 4)]
+def _meeting(product: Product) -> list[Part]:
+    """Both arrays, and the shared axis between them."""
+    parts, (start, end) = _left(product), _between()
+    for name, numbers, top in product.placed():
+        size = (ACROSS / numbers.shape[1], TALL)
+        parts += _cells(name, numbers, (LEFT, top), size)
+        parts.append(_name(name, (12, top + len(numbers) * TALL / 2 + 8)))
+    return [*parts, *_bar(product.shared, start, end, (end[0] + 15, end[1] + 6))]
 
 
-def _size(name: str) -> Place:
-    rows, columns = NUMBERS[name].shape
-    return WIDTH[name] * columns, CELL * rows
+def _left(product: Product) -> list[Part]:
+    """Of two arrays that meet: the axes that are not shared, and whose the rows are."""
+    parts, x = [], LEFT - AWAY
+    axes = (product.rows, product.columns)
+    for axis, (_, numbers, top) in zip(axes, product.placed(), strict=True):
+        parts += _bar(axis, (x, top), (x, top + len(numbers) * TALL - AIR), (x - 3, top - 8))
+        parts += _words(axis, x, top, TALL) if axis != "v" else []
+    return parts
 
 
-def _shared(one: str, other: str) -> str:
-    [shared] = set(AXES[one]) & set(AXES[other])
-    return shared
+def _folded(product: Product) -> list[Part]:
+    """Both arrays, as they have closed along the shared axis, towards what is left."""
+    parts, (start, _) = _left(product), _between()
+    for name, numbers, top in product.placed():
+        for i, j in np.ndindex(*numbers.shape):
+            key, size = f"{KEYS.get(name, name)} {i} {j}", (0, TALL - AIR)
+            parts.append(box(key, (LEFT, top + TALL * i), size, GREY, 0.1, opacity=0))
+    shared = product.shared
+    return [*parts, line(f"bar {shared}", [start, start], COLOURS[shared], BAR, 0)]
 
 
-def _einsum(into: str, *known: str) -> list[Part]:
-    """What einsum is told to make an array: letters of those that are known, come from their axes.
-
-    The others' letters wait there, unseen; in place of the last two is a question mark.
-    """
-    left, right = MAKE[into]
-    parts = []
-    for n, (whose, each) in enumerate(_string(into)):
-        at: Place = (STARTS[into] + STEPS[n], STRING)
-        is_there = (whose or left) in known
-        if whose and not is_there:
-            at = _beside(whose, each)
-        size = LARGE if is_there or not whose else SIZE
-        colour = COLOURS.get(each, INK)
-        opacity = (STRUCK if each == _shared(left, right) and into in known else 1) * is_there
-        parts.append(word(f"{into} {n}", *at, each, colour, size=size, weight=600, opacity=opacity))
-    middle = STARTS[into] + (STEPS[-2] + STEPS[-1]) / 2
-    is_open = left in known and into not in known
-    asks = word(f"{into} asks", middle, STRING, "?", size=LARGE, weight=700, opacity=is_open)
-    return [*parts, asks]
+def _between() -> tuple[Place, Place]:
+    """The ends of the shared axis, under the first array."""
+    y = TOPS[0] + 3 * TALL + AWAY - 2 * AIR
+    return (LEFT, y), (LEFT + ACROSS - AIR, y)
 
 
-def _string(into: str) -> list[tuple[str, str]]:
-    """Letters and signs, and the array whose each is."""
-    left, right = MAKE[into]
-    both = [(left, each) for each in TOLD[left]], [(right, each) for each in TOLD[right]]
-    return [*both[0], ("", ","), *both[1], ("", "→"), *((into, each) for each in TOLD[into])]
+def _cells(
+    name: str, numbers: np.ndarray, corner: Place, size: Place, letters: float = SMALL
+) -> list[Part]:
+    """What is known of an array, darker where its numbers are larger."""
+    (left, top), (wide, tall) = corner, size
+    most, key, parts = float(np.abs(NUMBERS[name]).max()), KEYS.get(name, name), []
+    for i, j in np.ndindex(*numbers.shape):
+        x, y = left + wide * j, top + tall * i
+        filled = 0.09 + 0.3 * abs(float(numbers[i, j])) / most
+        text = f"{numbers[i, j]:{FORMS.get(name, 'g')}}".replace("-", "−")
+        middle = (x + (wide - AIR) / 2, y + (tall - AIR) / 2 + 0.36 * letters)
+        parts += [
+            box(f"{key} {i} {j}", (x, y), (wide - AIR, tall - AIR), GREY, filled),
+            word(f"{key} says {i} {j}", *middle, text, size=letters),
+        ]
+    return parts
 
 
-def _crossed(into: str) -> list[Part]:
-    """Lines through the axis that two arrays shared."""
-    shared = _shared(*MAKE[into])
-    places = [
-        STARTS[into] + STEPS[n] for n, (_, each) in enumerate(_string(into)) if each == shared
-    ]
+def _made(product: Product, steps: int) -> list[Part]:
+    """What is added up after so many steps."""
+    numbers = product.so_far(steps)
+    cells = _cells(product.made, numbers, MADE, (ACROSS / numbers.shape[1], CELL))
+    return [*cells, _name(product.made, (MADE[0] + ACROSS / 2, MADE[1] - 14))]
+
+
+def _room(product: Product) -> list[Part]:
+    """For what is made, of which nothing is known."""
+    parts = [part for part in _made(product, 0) if " says " not in part.key]
+    middle = (MADE[0] + ACROSS / 2, MADE[1] + 1.5 * CELL + 12)
+    return [*parts, word(f"{product.made} is?", *middle, "?", INK, size=40, weight=700)]
+
+
+def _step(product: Product, at: int) -> list[Part]:
+    """A band at one step along the shared axis; the first rows, which meet; and their cell."""
+    parts, wide = [], ACROSS / NUMBERS[product.above].shape[1]
+    axes = (product.rows, product.columns)
+    for axis, (_, numbers, top) in zip(axes, product.placed(), strict=True):
+        parts.append(_frame(f"row {axis}", (LEFT, top), (ACROSS, TALL), COLOURS[axis]))
+        low = top + len(numbers) * TALL
+    shared, size = product.shared, (wide, low - TOPS[0])
+    cell = (ACROSS / NUMBERS[product.made].shape[1], CELL)
     return [
-        line(f"{into} {n} crossed", [(x - 9, STRING - 8), (x + 9, STRING - 8)], INK, 2.5)
-        for n, x in enumerate(places)
+        *parts,
+        _frame(f"step {shared}", (LEFT + wide * at, TOPS[0]), size, COLOURS[shared], 0.22),
+        _frame(f"cell of {product.made}", MADE, cell, INK),
     ]
+
+
+def _frame(key: str, corner: Place, size: Place, colour: str | Colour, filled: float = 0) -> Part:
+    """Around cells."""
+    (x, y), (wide, tall) = corner, size
+    return box(key, (x - AIR, y - AIR), (wide + AIR, tall + AIR), colour, filled, EDGE)
+
+
+def _done(product: Product, name: str) -> list[Part]:
+    """What is made, large in the middle, with the axes that were left and what they stand for."""
+    (x, y), numbers = LARGE, NUMBERS[name]
+    right, low = x + WIDER - AIR, y + len(numbers) * TALLER - AIR
+    beside, below = x - AWAY, low + AWAY
+    wide, foot = WIDER / numbers.shape[1], below + 22
+    under = [word("v is", x + WIDER / 2, foot, "width of a value", size=SMALL)]
+    if product.columns == "m":
+        xs = [x + wide * (j + 0.5) - AIR / 2 for j in range(len(WORDS))]
+        under = [
+            word(f"column {each}", at, foot, each, size=SMALL)
+            for at, each in zip(xs, WORDS, strict=True)
+        ]
+    return [
+        *_cells(name, numbers, LARGE, (wide, TALLER), 22),
+        *_bar(product.rows, (beside, y), (beside, low), (beside - 3, y - 8)),
+        *_bar(product.columns, (x, below), (right, below), (right + 15, below + 6), " below"),
+        *_words("n", beside, y, TALLER),
+        *under,
+        word("name", x - 110, (y + low) / 2 + 13, name, INK, size=38, weight=700),
+    ]
+
+
+def _bar(axis: str, start: Place, end: Place, letter: Place, at: str = "") -> list[Part]:
+    """An axis, and its letter, which does not move from where it is said to be to elsewhere."""
+    return [
+        line(f"bar {axis}", [start, end], COLOURS[axis], BAR),
+        word(f"axis {axis}{at}", *letter, axis, COLOURS[axis], size=22, weight=700),
+    ]
+
+
+def _words(axis: str, right: float, top: float, tall: float) -> list[Part]:
+    """At the left of an axis."""
+    return [
+        word(f"{axis} {each}", right - 9, top + tall * (i + 0.5) + 5, each, INK, "end", SMALL)
+        for i, each in enumerate(WORDS)
+    ]
+
+
+def _name(name: str, at: Place) -> Part:
+    return word(f"name {name}", *at, name, INK, size=26, weight=700)

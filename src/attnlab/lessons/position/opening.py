@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, dot, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import INK, SMALL, Part, area, dot, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, Colour
 
-PLACES = 10
 STEP = 30  # degrees: by as much the lesson turns an arrow at each place, counter-clockwise
 ASKS, ASKED = "bites", "dog"  # the longer arrow and the shorter: a query (2, 0) and a key (1, 0)
 LONG, SHORT = 2, 1
-HIGH, MIDDLE, UNIT = 268, (112, 85), 38  # of the large circle; px for a length of 1
-ROW, SMALL_R, FIRST, ACROSS = 219, 19, 30, 46.5  # of the small circles
-RULER, ONE = (357, 130), 50  # where its 0 is, and px for a score of 1
-TICKS = range(-2, 3)
+APART = 2  # places
+ROUND = range(0, 360 // STEP, APART)  # where the shorter arrow is, once around
+PLACES = ROUND[-1] + APART + 1
+HIGH, MIDDLE, UNIT = 268, (112, 97), 44  # of the large circle; px for a length of 1
+ROW, SMALL_R, FIRST, ACROSS = 228, 15, 20, 35.5  # of the small circles
+RIGHT = 246  # where the words beside the large circle begin
 Place = tuple[float, float]
 
 
 def opening() -> Film:
     """The film."""
     frames = [
-        _frame(1, 3, "Each place turns a word’s arrow by 30° more: two places apart are 60°.", 0),
-        _frame(1, 3, "The score is the shadow of “bites” on “dog”, whose arrow is 1 long."),
-        *(_frame(1, asks, _alone(1, asks)) for asks in (4, 5)),
-        _frame(1, 3, "Back again, two places apart. Now both words move on together."),
+        _frame(0, 2, f"Each place turns a word’s arrow by {STEP}° more: two places are 60°.", 0),
+        _frame(0, 2, "The score is the shadow of “bites” on “dog”, whose arrow is 1 long."),
+        *(_frame(0, asks, _alone(0, asks)) for asks in (3, 4)),
+        _frame(0, 2, "Back again, two places apart. Now both words move on together.", so_far=[0]),
+        _together(2, "Both arrows turn by 60°, and their triangle with them. The score stays."),
+        _together(4, "Other places, other arrows, and the same triangle between them."),
         *(
-            _frame(asked, asked + 2, _both(asked, asked + 2), before=range(1, asked, 2))
-            for asked in (3, 5, 7)
+            _together(n, f"At {n} and {n + APART}: the same triangle, the same score.")
+            for n in (6, 8)
         ),
+        _together(10, "Once around: six equal triangles. Only the distance counts."),
     ]
     return Film("What stays when two words move together?", frames, HIGH)
 
@@ -54,11 +58,8 @@ def _alone(asked: int, asks: int) -> str:
     )
 
 
-def _both(asked: int, asks: int) -> str:
-    return (
-        f"At {asked} and {asks} both arrows have turned, and the score is "
-        f"{_whole(score(asked, asks))}, as before."
-    )
+def _together(asked: int, told: str) -> Frame:
+    return _frame(asked, asked + APART, told, so_far=[n for n in ROUND if n <= asked])
 
 
 def _whole(number: float) -> str:
@@ -66,72 +67,84 @@ def _whole(number: float) -> str:
 
 
 def _tenths(number: float) -> str:
-    """With one digit after the point, so that it counts with the bar while it moves."""
+    """With one digit after the point, so that it counts while it moves."""
     return f"{round(number, 1) + 0:.1f}".replace("-", "−")
 
 
 def _frame(
-    asked: int, asks: int, told: str, thrown: float = 1, before: Sequence[int] = ()
+    asked: int, asks: int, told: str, thrown: float = 1, so_far: Sequence[int] = ()
 ) -> Frame:
     """Two words at their places, and the shadow: thrown, or 0 where it is not yet.
 
-    Of the same words at places before, as far apart, the arrows are left, paler.
+    Triangles so far, of words as far apart, are left.
     """
-    apart, made = asks - asked, score(asked, asks) * thrown
-    foot = arrow(asked, made)  # the shorter arrow is 1 long, so its shadow is the score
-    tip = arrow(asks, LONG)
-    x, y = RULER
-    axis = [_seen(arrow(asked, each)) for each in (-LONG, LONG)]
+    made = score(asked, asks)
+    tip, foot = arrow(asks - asked, LONG), (made, 0)  # as seen from the shorter arrow, 1 long
+    between = [arrow((asks - asked) * n / 12, 0.4) for n in range(13)]
+    said = _tenths(made) if thrown else "?"
     parts = [
         *_circles({asked: BLUE, asks: ORANGE}),
-        word("asked", _across(asked), ROW - 27, ASKED, BLUE, weight=600),
-        word("asks", _across(asks), ROW - 27, ASKS, ORANGE, weight=600),
-        dot("face", *MIDDLE, LONG * UNIT + 5, GREY, 0.15),
-        *(part for place in before for part in _left_over(place, apart)),
-        line("axis", axis, GREY, 1.5, 0.8),
-        line("angle", [_seen(arrow(asked + apart * n / 12, 0.45)) for n in range(13)], INK, 2),
-        line("falls", [_seen(tip), _seen(foot)], GREEN, 2, thrown, "2 5"),
-        line("shadow", [MIDDLE, _seen(foot)], GREEN, 11, 0.6 * thrown),
-        *_large("short", asked, SHORT, BLUE),
-        *_large("long", asks, LONG, ORANGE),
-        dot("middle", *MIDDLE, 5),
-        word("apart", 240, 40, f"{STEP * apart}° apart", INK, "start", 24, 400),
-        word(
-            "score", 240, 80, f"score {_tenths(made) if thrown else '?'}", GREEN, "start", 28, 700
+        word("asked", _across(asked), ROW - 21, ASKED, BLUE, weight=600),
+        word("asks", _across(asks), ROW - 21, ASKS, ORANGE, weight=600),
+        dot("face", *MIDDLE, LONG * UNIT + 5, GREY, 0.12),
+        *(_turned(_triangle(f"left {n}", tip, foot, 0.22), n) for n in so_far),
+        *_turn(
+            asked,
+            line("axis", _seen([(-LONG, 0), (LONG, 0)]), GREY, 1.5, 0.6),
+            _triangle("triangle", tip, foot, 0.3 * thrown),
+            line("falls", _seen([tip, foot]), GREEN, 2.5, thrown, "2 5"),
+            line("shadow", _seen([(0, 0), foot]), GREEN, 13, 0.6 * thrown),
+            line("angle", _seen(between), INK, 2),
+            *_arrow("short", SHORT, BLUE),
         ),
-        line("ruler", [(x - 2 * ONE, y), (x + 2 * ONE, y)], GREY, 2),
-        *(line(f"tick {n}", [(x + n * ONE, y - 5), (x + n * ONE, y + 5)], GREY, 2) for n in TICKS),
-        *(word(f"number {n}", x + n * ONE, y + 26, _whole(n), GREY, size=SMALL) for n in TICKS),
-        line("so much", [(x, y), (x + made * ONE, y)], GREEN, 9, thrown),
+        *_turn(asks, *_arrow("long", LONG, ORANGE)),
+        dot("middle", *MIDDLE, 5),
+        *(_score_of(n) for n in so_far),
+        *([] if thrown else _names()),
+        word("places", RIGHT, 60, f"places {asked} and {asks}", INK, "start", 24),
+        word("apart", RIGHT, 98, f"{STEP * (asks - asked)}° apart", INK, "start", 24),
+        word("score", RIGHT, 148, f"score {said}", GREEN, "start", 36, 700),
     ]
-    if not before:
-        parts.append(word("one", *_beside(asked), "1", BLUE, size=SMALL, weight=600))
     return Frame(parts, told)
 
 
-def _left_over(place: int, apart: int) -> list[Part]:
-    """Both arrows as they were at a place, and what fell from the longer one."""
-    short, long = _seen(arrow(place, SHORT)), _seen(arrow(place + apart, LONG))
+def _names() -> list[Part]:
+    """Beside both arrows, as they are at first."""
+    (x, y), (to_x, to_y) = _seen([(0.6, 0), (0.3, 1)])
     return [
-        line(f"fell {place}", [long, short], GREEN, 1.5, 0.5, "2 5"),
-        line(f"short {place}", [MIDDLE, short], BLUE, 4, 0.35),
-        line(f"long {place}", [MIDDLE, long], ORANGE, 4, 0.35),
+        word("short name", x, y + 25, ASKED, BLUE, weight=600),
+        word("long name", to_x, to_y, ASKS, ORANGE, "end", weight=600),
     ]
 
 
-def _beside(place: int) -> Place:
-    """Where the length of the shorter arrow stands, on the side that the longer one is not."""
-    (x, y), (right, up) = _seen(arrow(place, SHORT / 2)), arrow(place - 90 / STEP, 17)
-    return x + right, y - up + 6
+def _turn(place: float, *parts: Part) -> list[Part]:
+    return [_turned(part, place) for part in parts]
 
 
-def _large(key: str, place: int, length: float, colour: Colour) -> list[Part]:
-    x, y = arrow(place, length)
-    back = (arrow(place + turned, 0.28) for turned in (5, 7))  # its head, 30° to both sides
-    (a, b), (c, d) = ((x + right, y + up) for right, up in back)
+def _turned(part: Part, place: float) -> Part:
+    """Around the middle of the large circle; between two frames it turns on."""
+    x, y = MIDDLE
+    return part._replace(look={**part.look, "transform": f"rotate({-STEP * place} {x} {y})"})
+
+
+def _triangle(key: str, tip: Place, foot: Place, opacity: float) -> Part:
+    """Between the longer arrow and its shadow."""
+    return area(key, _seen([(0, 0), tip, foot]), GREEN, opacity, GROUND)
+
+
+def _score_of(asked: int) -> Part:
+    """In a triangle."""
+    [(x, y)] = _seen([arrow(asked + 1, 0.84)])
+    made = _whole(score(asked, asked + APART))
+    return word(f"score at {asked}", x, y + 7, made, GREEN, size=SMALL, weight=700)
+
+
+def _arrow(key: str, length: float, colour: Colour) -> list[Part]:
+    """To the right, before it is turned."""
+    head = [(length - 0.24, 0.14), (length, 0), (length - 0.24, -0.14)]
     return [
-        line(key, [MIDDLE, _seen((x, y))], colour, 5),
-        line(f"{key} head", [_seen((a, b)), _seen((x, y)), _seen((c, d))], colour, 5),
+        line(key, _seen([(0, 0), (length, 0)]), colour, 6),
+        line(f"{key} head", _seen(head), colour, 6),
     ]
 
 
@@ -139,12 +152,13 @@ def _circles(arrows: dict[int, Colour]) -> list[Part]:
     """A circle with its arrow at each place, and in colour those where a word stands."""
     parts = []
     for place in range(PLACES):
-        x, colour = _across(place), arrows.get(place, GREY)
-        right, up = arrow(place, SMALL_R - 5)
+        x, held = _across(place), arrows.get(place)
+        right, up = arrow(place, SMALL_R - 4)
+        hand = [(x, ROW), (x + right, ROW - up)]
         parts += [
-            dot(f"circle {place}", x, ROW, SMALL_R, GREY, 0.18),
-            line(f"arrow {place}", [(x, ROW), (x + right, ROW - up)], colour, 3),
-            word(f"place {place}", x, ROW + 42, str(place), size=SMALL),
+            dot(f"circle {place}", x, ROW, SMALL_R, held or GREY, 0.25 if held else 0.15),
+            line(f"arrow {place}", hand, held or INK, 4, 1 if held else 0.6),
+            word(f"place {place}", x, ROW + 35, str(place), size=SMALL),
         ]
     return parts
 
@@ -153,5 +167,5 @@ def _across(place: int) -> float:
     return FIRST + ACROSS * place
 
 
-def _seen(end: Place) -> Place:
-    return MIDDLE[0] + UNIT * end[0], MIDDLE[1] - UNIT * end[1]
+def _seen(places: Iterable[Place]) -> list[Place]:
+    return [(MIDDLE[0] + UNIT * right, MIDDLE[1] - UNIT * up) for right, up in places]

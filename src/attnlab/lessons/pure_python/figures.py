@@ -7,17 +7,22 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
-from attnlab.figures.picture import BLUE, GREEN, ORANGE, Picture, draw_heatmap, new_figure
+from attnlab.figures.picture import (
+    SIGNED,
+    Picture,
+    digits,
+    draw_heatmap,
+    frame,
+    in_style,
+    new_figure,
+)
 
-PAIRS = (GREEN, ORANGE, BLUE)  # frames of a number and of its mirror image
-SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 Numbers = Any  # nested lists or an array
 
 
+@in_style
 def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture:
     """Scores Q Kᵀ beside K Kᵀ, which are the scores when W_k makes queries too.
 
@@ -27,50 +32,51 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
         K: (N, d_k).
     """
     keys = as_array(K)
-    panels = {"W_q and W_k": as_array(Q) @ keys.T, "W_k for both": keys @ keys.T}
-    limits = _even_limits(*panels.values())
-    figure, axes = new_figure(columns=2, width=7.5, height=3.1)
-    for place, (title, scores) in zip(axes[0], panels.items(), strict=True):
-        image = draw_heatmap(place, scores, tokens, tokens, title, limits, SIGNED)
+    two, one = as_array(Q) @ keys.T, keys @ keys.T
+    pairs = [*combinations(range(len(tokens)), 2)]
+    i, j = max(pairs, key=lambda pair: abs(two[pair] - two[pair[::-1]]))  # tells most
+    limit = max(float(np.abs(two).max()), float(np.abs(one).max()))
+    figure, axes = new_figure(columns=2, width=8.4, height=3.9)
+    words = []
+    for place, scores, made_by in (
+        (axes[0, 0], two, "$W_q$ and $W_k$"),
+        (axes[0, 1], one, "$W_k$ for both"),
+    ):
+        equal = sum(bool(scores[pair] == scores[pair[::-1]]) for pair in pairs)
+        title = f"{made_by}: {equal} of {len(pairs)} pairs equal"
+        draw_heatmap(place, scores, tokens, tokens, title, (-limit, limit), SIGNED)
         place.set(xlabel="keys", ylabel="queries")
-        for i in range(len(tokens)):
-            _frame(place, i, i, "black", "-")
-        for pair, (i, j) in enumerate(combinations(range(len(tokens)), 2)):
-            colour = PAIRS[pair % len(PAIRS)]
-            for row, column in ((i, j), (j, i)):
-                _frame(place, row, column, colour, "-" if scores[i, j] == scores[j, i] else ":")
-                place.text(column - 0.42, row - 0.38, chr(97 + pair), va="top", color=colour)
-    figure.colorbar(image, ax=axes, label="score, before scaling")
-    in_words = [
-        f"{title}: {_scores_in_words(scores, tokens)}; {_symmetry(scores)}; diagonal "
-        f"{', '.join(f'{number:g}' for number in scores.diagonal())}."
-        for title, scores in panels.items()
-    ]
+        for n in range(len(tokens)):  # the mirror, with room for the numbers
+            for start, end in ((n - 0.5, n - 0.2), (n + 0.2, n + 0.5)):
+                place.plot([start, end], [start, end], color="black", lw=1.4, ls=(0, (3, 3)))
+        for row, column in ((i, j), (j, i)):
+            frame(place, row, column, colour="black")
+        place.text(
+            (i + j) / 2,
+            (i + j) / 2,
+            "=" if scores[i, j] == scores[j, i] else "≠",
+            ha="center",
+            va="center",
+            color="black",
+            weight="bold",
+            size=17,
+            bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 2.5},
+        )
+        words.append(f"{title.replace('$', '')}: {_in_words(scores, tokens)}.")
+    there, back = (f"{tokens[a]} scores {tokens[b]}" for a, b in ((i, j), (j, i)))
+    said = [digits(scores[at], scores) for scores in (two, one) for at in ((i, j), (j, i))]
     return Picture(
         figure,
-        "Two heatmaps of scores, diagonals framed; so is each number with its mirror image, by a "
-        "full line where the two are equal. " + " ".join(in_words),
+        "Two heatmaps of scores, with the diagonal as a dashed line, and a pair of mirror images "
+        f"framed. {' '.join(words)}",
+        f"With two matrices {there} with {said[0]}, and {back} with {said[1]}. "
+        f"With one matrix it is {said[2]} both ways."
+        if said[2] == said[3]
+        else "",
     )
 
 
-def _frame(place: Axes, row: int, column: int, colour: str, style: str) -> None:
-    corner = (column - 0.47, row - 0.45)
-    place.add_patch(
-        Rectangle(corner, 0.94, 0.9, fill=False, linewidth=2.5, edgecolor=colour, linestyle=style)
-    )
-
-
-def _even_limits(*matrices: Numbers) -> tuple[float, float]:
-    """Colour limits that hold all matrices, with 0 in the middle."""
-    limit = max(float(np.abs(matrix).max()) for matrix in matrices)
-    return -limit, limit
-
-
-def _symmetry(matrix: np.ndarray) -> str:
-    return "symmetric" if np.array_equal(matrix, matrix.T) else "not symmetric"
-
-
-def _scores_in_words(matrix: np.ndarray, tokens: Sequence[str]) -> str:
+def _in_words(matrix: np.ndarray, tokens: Sequence[str]) -> str:
     return "; ".join(
         f"{token} scores {', '.join(f'{number:g}' for number in row)}"
         for token, row in zip(tokens, matrix, strict=True)

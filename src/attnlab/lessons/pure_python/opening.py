@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, word
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, Place, arc, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
@@ -19,21 +19,23 @@ ASKS = 1  # the word that does
 HIGH = 270
 COLOURS = (PURPLE, ORANGE, BLUE)
 MIDDLES = (122, 258, 394)
-CELL, TALL = 34, 24
+CELL, TALL = 34, 26
 NAMES = 58  # where the rows' names end
-FLOOR, WORDS = 36, 57  # where arcs begin; the words' line
-KEY, ASKED, NUMBER = 65, 92, 138  # tops of the cells; the first line of numbers
-DOWN = 22  # from line to line
-UNIT, BAR, STEP = 28, 14, 17  # px for an entry of 1; how tall its bar is; from bar to bar
-VALUE, OUT = 190, 232  # tops of the first bars, of values and of Z
+FLOOR, WORDS = 44, 64  # where arcs begin; the words' line
+KEY, ASKED, NUMBER = 74, 103, 136  # tops of the cells, and of the places for one number
+UNIT, BAR, STEP = 34, 18, 21  # px for an entry of 1; how tall its bar is; from bar to bar
+VALUE, OUT = 170, 224  # tops of the first bars, of values and of Z
 APART = 2  # between the parts of Z's bars, so that slim ones are seen
+GHOST = 0.2  # of what is not read
+BESIDE = 14  # how far from the middle of the word that asks its arcs to others begin
+TOTAL, TERMS = 226, (286, 358, 430)  # where a sum in numbers ends, and the middles of its parts
 
 
 def opening() -> Film:
     """The film."""
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
     asked = [_asked(m, scores) for m in range(len(TOKENS))]
-    frames = [_begins(), *asked, *_shares(scores), *_fills(scores)]
+    frames = [_begins(), *asked, *_weighed(scores), *_fills(weights(scores))]
     return Film("How much does “cat” hear of each word?", frames, HIGH)
 
 
@@ -44,85 +46,76 @@ def weights(scores: Sequence[float]) -> list[float]:
 
 
 def _begins() -> Frame:
-    parts = [*_stage(), *_arcs(), *_row("score", ["?"] * 3)]
-    parts += [*_query(MIDDLES[ASKS]), *_values(), *_room()]
-    return Frame(parts, "“cat” asks each key with its query. Z is what it will hear of the values.")
+    return Frame(
+        [*_stage(MIDDLES[ASKS]), *_numbers("score", ["?"] * 3), *_values(), *_room()],
+        "“cat” asks each key with its query. Z is what it will hear of the values.",
+    )
 
 
 def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
     known = [f"{score}" if at <= m else "?" for at, score in enumerate(scores)]
-    parts = [*_stage(), *_arcs(), *_row("score", known)]
-    parts += [*_query(MIDDLES[m]), *_values(), *_room()]
+    parts = [*_stage(MIDDLES[m]), *_numbers("score", known), *_values(), *_room()]
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
     return Frame(parts, f"Beside {whose}: {' + '.join(products)} = {scores[m]}.")
 
 
-def _shares(scores: Sequence[int]) -> list[Frame]:
+def _weighed(scores: Sequence[int]) -> list[Frame]:
     """The scores, scaled; and what softmax makes of them."""
-    shares = weights(scores)
-    best = max(range(len(TOKENS)), key=lambda m: shares[m])
-    rest = [*_stage(), *_query(MIDDLES[ASKS]), *_values(), *_room()]
+    shares, rest = weights(scores), [*_values(), *_room()]
+    best = shares.index(max(shares))
+    scaled = [f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores]
     return [
         Frame(
-            [*rest, *_arcs(), *_known(scores, "÷ √3")],
+            [*_stage(MIDDLES[ASKS]), *_numbers("÷ √3", scaled), *rest],
             "Each score is divided by √3, the root of the keys' width.",
         ),
         Frame(
-            [*rest, *_arcs(shares), *_known(scores, "share")],
+            [*_shared(shares), *rest],
             f"Softmax makes shares of them, which add up to 1: “{TOKENS[best]}” gets "
             f"{shares[best]:.3f}.",
         ),
     ]
 
 
-def _known(scores: Sequence[int], until: str) -> list[Part]:
-    """The lines of numbers up to one."""
-    scaled = [f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores]
-    parts = [*_row("score", [f"{score}" for score in scores]), *_row("÷ √3", scaled)]
-    if until == "÷ √3":
-        return parts
-    return [*parts, *_row("share", [f"{share:.3f}" for share in weights(scores)])]
+def _shared(shares: Sequence[float]) -> list[Part]:
+    """The words, and the share of each."""
+    texts = [f"{share:.3f}" for share in shares]
+    return [*_stage(MIDDLES[ASKS], shares), *_numbers("share", texts, shares)]
 
 
-def _fills(scores: Sequence[int]) -> list[Frame]:
+def _fills(shares: Sequence[float]) -> list[Frame]:
     """As much of the values as is read, and the sum."""
-    shares = weights(scores)
-    best = max(range(len(TOKENS)), key=lambda m: shares[m])
+    best = shares.index(max(shares))
     most = " and ".join(f"{shares[best] * value:.2f}" for value in VALUES[best])
-    over = [*_stage(), *_query(MIDDLES[ASKS]), *_arcs(shares), *_known(scores, "share")]
-    read = [*over, *_parts(shares), *_read(shares)]
-    poured = [*read, *_room(""), *_sum(shares)]
-    z = []
-    for e in range(2):
-        total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
-        left = _left(ASKS) + APART * (len(TOKENS) - 1)
-        z.append(_at_end(f"z {e}", left, total, OUT + e * STEP, f"{total:.2f}", 700))
+    read = [*_shared(shares), *_values(shares)]
     return [
         Frame(
-            [*over, *_wholes(0.2), *_parts(shares), _called("value"), *_room()],
-            "A share says how much of the value is read.",
+            [*read, *_room(), *_copies(shares)],
+            f"A share says how much of a value is read: of “{TOKENS[best]}” {most}.",
         ),
         Frame(
-            [*read, *_room(), *_sum([0] * len(TOKENS))],
-            f"Of “{TOKENS[best]}” {most} are read, of the others next to nothing.",
+            [*read, *_room(""), *_sum(shares)],
+            "What is read of each word is added up, entry by entry.",
         ),
-        Frame(poured, "What is read is added up, entry by entry."),
         Frame(
-            [*poured, *z], "That is a row of Z: what “cat” has heard of each word, mostly of “sat”."
+            [*read, *_room(""), *_sum(shares), *_total(shares)],
+            "That is a row of Z: what “cat” has heard of each word, mostly of “sat”.",
         ),
     ]
 
 
-def _stage() -> list[Part]:
-    """The words, their keys, and what each row is called."""
+def _stage(asks: float, shares: Sequence[float] = ()) -> list[Part]:
+    """The words, their arcs and keys, the query where it asks, and what each row is called."""
     parts = [
         word(f"word {m}", MIDDLES[m], WORDS, token, COLOURS[m], size=24, weight=600)
         for m, token in enumerate(TOKENS)
     ]
     for m, key in enumerate(KEYS):
         parts += _cells(f"key {m}", MIDDLES[m], KEY, key, COLOURS[m], 0.12)
-    return [*parts, _name("key", KEY + 18), _name("query", ASKED + 18)]
+    parts += _cells("query", asks, ASKED, QUERY, COLOURS[ASKS], 0.3)
+    names = [_name("key", KEY + 19.5), _name("query", ASKED + 19.5)]
+    return [*_arcs(shares), *parts, *names]
 
 
 def _name(name: str, below: float, key: str = "") -> Part:
@@ -130,25 +123,22 @@ def _name(name: str, below: float, key: str = "") -> Part:
     return word(f"name of {key or name}", NAMES, below, name, GREY, "end", SMALL)
 
 
-def _arcs(shares: Sequence[float] = ()) -> list[Part]:
+def _arcs(shares: Sequence[float]) -> list[Part]:
     """From the word that asks, as thick as its shares; thin and grey as long as there are none."""
     return [
         arc(
             f"arc {m}",
-            MIDDLES[ASKS],
+            MIDDLES[ASKS] + BESIDE * (m - ASKS),
             MIDDLES[m],
             FLOOR,
             share,
             COLOURS[m] if shares else GREY,
             1 / (0.5 + 0.5 * share),
-            1200,
+            900,
+            thickest=11,
         )
         for m, share in enumerate(shares or [0.1] * len(TOKENS))
     ]
-
-
-def _query(middle: float) -> list[Part]:
-    return _cells("query", middle, ASKED, QUERY, COLOURS[ASKS], 0.3)
 
 
 def _cells(
@@ -159,7 +149,7 @@ def _cells(
         left = middle + CELL * (c - len(numbers) / 2)
         parts += [
             box(f"{key} box {c}", (left, top), (CELL, TALL), colour, filled, 1.5),
-            word(f"{key} {c}", left + CELL / 2, top + 18.5, f"{number}"),
+            word(f"{key} {c}", left + CELL / 2, top + 20, f"{number}"),
         ]
     return parts
 
@@ -169,23 +159,32 @@ def _left(m: int) -> float:
     return MIDDLES[m] - CELL * len(QUERY) / 2
 
 
-def _row(name: str, texts: Sequence[str]) -> list[Part]:
-    """A line of numbers, and what they are."""
-    y = NUMBER + DOWN * ("score", "÷ √3", "share").index(name)
-    weight = 700 if name == "share" else 500
-    numbers = [
-        word(f"{name} {m}", MIDDLES[m], y, each, weight=weight) for m, each in enumerate(texts)
-    ]
-    return [_name(name, y), *numbers]
+def _numbers(name: str, texts: Sequence[str], shares: Sequence[float] = ()) -> list[Part]:
+    """One number of each word, in a place that is filled as far as its share; and what it is."""
+    parts = [_name(name, NUMBER + 19, "numbers")]
+    wide = CELL * len(QUERY)
+    for m, text in enumerate(texts):
+        share = shares[m] if shares else 0
+        parts += [
+            box(f"filled {m}", (_left(m), NUMBER), (wide * share, TALL), COLOURS[m], 0.35),
+            box(f"place {m}", (_left(m), NUMBER), (wide, TALL), COLOURS[m], 0, 1.5),
+            word(f"number {m}", MIDDLES[m], NUMBER + 20, text, weight=700),
+        ]
+    return parts
 
 
-def _values() -> list[Part]:
-    """Two numbers of each word, drawn as bars."""
-    texts = [
-        _at_end(f"value {m} {e}", _left(m), number, VALUE + e * STEP, f"{number}")
-        for m, e, number in _entries()
-    ]
-    return [*_wholes(), *_parts([1] * len(TOKENS)), *texts, _called("value")]
+def _values(shares: Sequence[float] = ()) -> list[Part]:
+    """Two numbers of each word as bars, and how much of them is read: at first all."""
+    parts = [_name("read" if shares else "value", VALUE + 26, "values")]
+    for m, e, number in _entries():
+        place, read = (_left(m), VALUE + e * STEP), number * (shares[m] if shares else 1)
+        text = f"{read:.2f}" if shares and number else f"{number}"
+        parts += [
+            _bar(f"all {m} {e}", m, number, place, GHOST),
+            _bar(f"part {m} {e}", m, read, place),
+            _at_end(f"value {m} {e}", place[0], read, place[1], text),
+        ]
+    return [*parts, *(_zero(f"zero {m}", m, _left(m), VALUE) for m in range(len(TOKENS)))]
 
 
 def _entries() -> list[tuple[int, int, int]]:
@@ -193,39 +192,22 @@ def _entries() -> list[tuple[int, int, int]]:
     return [(m, e, number) for m, value in enumerate(VALUES) for e, number in enumerate(value)]
 
 
-def _called(name: str) -> Part:
-    return _name(name, VALUE + 22, "values")
+def _zero(key: str, m: int, left: float, top: float) -> Part:
+    """Where bars begin."""
+    return line(key, [(left, top - 2), (left, top + STEP + BAR + 2)], COLOURS[m], 1.5)
 
 
-def _wholes(opacity: float = 1) -> list[Part]:
-    """The values' bars."""
+def _copies(shares: Sequence[float]) -> list[Part]:
+    """What is read, once more where it is read."""
     return [
-        _bar(f"all {m} {e}", m, number, (_left(m), VALUE + e * STEP), opacity)
+        _bar(f"sum {m} {e}", m, shares[m] * number, (_left(m), VALUE + e * STEP))
         for m, e, number in _entries()
     ]
-
-
-def _parts(shares: Sequence[float]) -> list[Part]:
-    """What is read of these."""
-    return [
-        _bar(f"part {m} {e}", m, shares[m] * number, (_left(m), VALUE + e * STEP))
-        for m, e, number in _entries()
-    ]
-
-
-def _read(shares: Sequence[float]) -> list[Part]:
-    """How much that is."""
-    texts = []
-    for m, e, number in _entries():
-        read = shares[m] * number
-        text = f"{read:.2f}" if number else "0"
-        texts.append(_at_end(f"read {m} {e}", _left(m), read, VALUE + e * STEP, text))
-    return [*texts, _called("read")]
 
 
 def _sum(shares: Sequence[float]) -> list[Part]:
     """The row of Z: what is read of each word, one after the other."""
-    bars, right = [], [_left(ASKS)] * 2
+    bars, right = [], [_left(0)] * 2
     for m, e, number in _entries():
         read = shares[m] * number
         bars.append(_bar(f"sum {m} {e}", m, read, (right[e], OUT + e * STEP)))
@@ -233,13 +215,29 @@ def _sum(shares: Sequence[float]) -> list[Part]:
     return bars
 
 
+def _total(shares: Sequence[float]) -> list[Part]:
+    """The same in numbers."""
+    parts = []
+    for e in range(2):
+        read = [share * value[e] for share, value in zip(shares, VALUES, strict=True)]
+        y = OUT + e * STEP + 15.5
+        parts.append(word(f"z {e}", TOTAL, y, f"{sum(read):.2f}", INK, "end", SMALL, 700))
+        for m, (x, part, value) in enumerate(zip(TERMS, read, VALUES, strict=True)):
+            text = f"{part:.2f}" if value[e] else "0"
+            parts += [
+                word(f"sign {m} {e}", x - 36, y, "+" if m else "=", size=SMALL),
+                word(f"term {m} {e}", x, y, text, COLOURS[m], size=SMALL),
+            ]
+    return parts
+
+
 def _room(text: str = "?") -> list[Part]:
     """For a row of Z, which is empty at first."""
-    left, middle = _left(ASKS), OUT + 23
+    left, middle = _left(0), OUT + 28
     return [
-        word("name of z", NAMES, middle, "Z", COLOURS[ASKS], "end", 24, 700),
-        box("room", (left - 5, OUT - 3), (146, 37), COLOURS[ASKS], 0.08, 1.5),
-        word("empty", left + 68, middle, text, COLOURS[ASKS], size=24, weight=700),
+        word("name of z", NAMES - 6, middle, "Z", COLOURS[ASKS], "end", 24, 700),
+        box("room", (left - 6, OUT - 5), (WIDE - left + 2, 49), COLOURS[ASKS], 0.08, 1.5),
+        word("empty", MIDDLES[ASKS], middle, text, COLOURS[ASKS], size=24, weight=700),
     ]
 
 
@@ -247,7 +245,5 @@ def _bar(key: str, m: int, number: float, place: Place, opacity: float = 1) -> P
     return box(key, place, (UNIT * number, BAR), COLOURS[m], opacity=opacity)
 
 
-def _at_end(
-    key: str, left: float, number: float, top: float, text: str, weight: float = 400
-) -> Part:
-    return word(key, left + UNIT * number + 6, top + 13.5, text, INK, "start", SMALL, weight)
+def _at_end(key: str, left: float, number: float, top: float, text: str) -> Part:
+    return word(key, left + UNIT * number + 6, top + 15.5, text, INK, "start", SMALL)

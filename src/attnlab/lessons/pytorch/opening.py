@@ -6,22 +6,21 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, box, curve, dot, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
+from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: scores of three books, and the number on the page of each.
 BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0)
 COLOURS = (GREEN, BLUE, PURPLE)
-ORDER, STEP = (0, 2, 1), 0.1  # which score is raised when, and by how much
-HIGH, BOTTOM, UNIT = 262, 286, 31  # of the sheet; y of a value of 0; px for 1
-LEFT, RIGHT, THICK = 152, 242, 48  # where ribbons begin and end; px for a share of 1
-PAGE, MIX = (42, 36), (64, 44)  # sizes of a page and of the answer
-BOOK, AT = 26, 59  # x of the books' names, and of their pages' left edges
-HEADS = 14  # line of the words over both
-ASIDE = 14  # from a ribbon's end to the answer
-NEAR, PULLS = LEFT + 6, (338, 376, 414)  # x of arrows at the pages, and of those at the answer
-SCALE = 474  # x of the answer's scale, on which `STEP` is as high as 1 is elsewhere
-HEAD, LEAST = 8, 1e-9  # of an arrow; a length that is one
+STEP, LEAST = 0.1, 1e-9  # how far a score is raised; a length that is one
+
+HIGH, BOTTOM, UNIT, HEADS = 262, 254, 26, 17  # of the sheet; y of 0; px for 1; columns' names
+SCORE, SPINE, PAGE = 27, (60, 28), (88, 40)  # middle of scores; left and width of a book's parts
+BOOK, THICK = 40, 72  # how high a book is; px for a share of 1
+LEFT, RIGHT, WIDE = 130, 236, 78  # where ribbons begin and end; the answer's width
+SCALE, SWING = 382, 72  # the answer's scale, and how far a step is on it
+MARK, HEAD = 406, 10  # where arrows of books are, and their heads
+WAY = 146  # where arrows to pages are
 Numbers = Sequence[float]
 
 
@@ -29,29 +28,45 @@ def opening() -> Film:
     """The film."""
     z = answer(SCORES)
     far, pulls = [value - z for value in VALUES], slopes(SCORES)
-    mine = [f"{share:.2f}" for share in weights(SCORES)]
+    shares = [f"{share:.2f}" for share in weights(SCORES)]
     signed = ", ".join(map(_signed, pulls))
-    rest = [*_ribbons(SCORES), *_scale()]
-    moved = [*rest, *_moved(ORDER, pulls)]
-    says = ("the answer to", "the answer falls to", "the answer stays at")
+    a, b, c = range(len(BOOKS))
+    rest, all_three = _stage(SCORES), _marks([a, b, c], pulls)
+    why = [*_stage(SCORES, pale=True), _level()]
     frames = [
         Frame(
-            [*rest, *_moved(())],
-            f"Each book has a number on its page. Which one's score moves the answer? "
+            rest,
+            f"Each page goes into the answer by its book's share. Which score moves it? "
             f"Each is raised by {STEP:g}.",
         ),
-        *(_raised(n + 1, says) for n, says in enumerate(says)),
-        Frame(moved, f"Each movement, divided by the step, is the slope of a score: {signed}."),
         Frame(
-            [*moved, *_level(z), *_arrows(far), *_beside("way", far, (-70, 54))],
-            f"Why? A's page is {far[0]:g} above the answer, B's level with it, "
-            f"C's {-far[2]:g} below.",
+            [*_stage(raised(a), a), *_marks([a])],
+            f"Raise A's score by {STEP:g}: {_grows(a)}, the answer to {answer(raised(a)):.2f}.",
+        ),
+        Frame([*rest, *_marks([a])], "Put it back. The arrow stays: A pulls up."),
+        Frame(
+            [*_stage(raised(c), c), *_marks([a, c])],
+            f"Raise C's by {STEP:g}: {_grows(c)}, the answer falls to {answer(raised(c)):.2f}.",
+        ),
+        Frame([*rest, *_marks([a, c])], "Put it back, too. C pulls down."),
+        Frame(
+            [*_stage(raised(b), b), *_marks([a, c, b])],
+            f"Raise B's by {STEP:g}: {_grows(b)}, and the answer stays at {answer(raised(b)):.2f}.",
         ),
         Frame(
-            [*moved, *_level(z), *_arrows(pulls), *_beside("pulls", pulls, (-16, 30))],
+            [*rest, *all_three],
+            f"Each movement divided by the step is nearly a score's slope: {signed}.",
+        ),
+        Frame(
+            [*why, *all_three, *_ways("pull", far)],
+            f"Why? A's page is {far[a]:g} above the answer, B's level with it, "
+            f"C's {-far[c]:g} below.",
+        ),
+        Frame(
+            [*why, *all_three, *_ways("way", far, GREY, 3), *_ways("pull", pulls)],
             f"A book pulls by its share of the way to its page: "
-            f"{mine[0]} of {_signed(far[0])} is {_signed(pulls[0])}, "
-            f"{mine[2]} of {_signed(far[2])} is {_signed(pulls[2])}.",
+            f"{shares[a]} of {_signed(far[a])} is {_signed(pulls[a])}, "
+            f"{shares[c]} of {_signed(far[c])} is {_signed(pulls[c])}.",
         ),
     ]
     return Film("Which book pulls the answer, and how hard?", frames, HIGH)
@@ -80,121 +95,148 @@ def raised(book: int) -> list[float]:
     return [score + STEP * (n == book) for n, score in enumerate(SCORES)]
 
 
-def _raised(many: int, says: str) -> Frame:
-    """The last of so many books is raised; what those before it did is seen still."""
-    book = ORDER[many - 1]
-    scores = raised(book)
-    share, z = weights(scores)[book], answer(scores)
-    step = f"step {BOOKS[book]}"
-    up = word(step, BOOK, _y(VALUES[book]) + 29, f"+{STEP:g}", ORANGE, size=20, weight=700)
-    return Frame(
-        [*_ribbons(scores), *_scale(), *_moved(ORDER[:many]), up],
-        f"Raise {BOOKS[book]}'s score by {STEP:g}: its share grows to {share:.2f}, {says} {z:.2f}.",
-    )
+def _grows(book: int) -> str:
+    return f"its share grows to {weights(raised(book))[book]:.2f}"
 
 
 def _y(value: float) -> float:
     return BOTTOM - UNIT * value
 
 
-def _ribbons(scores: Numbers) -> list[Part]:
-    """From each page to the answer, as thick as its weight."""
-    shares, z = weights(scores), answer(scores)
-    middle = AT + PAGE[0] / 2
+def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> list[Part]:
+    """Books, ribbons as thick as their shares, and the answer with its needle.
+
+    Args:
+        scores: of the books.
+        lifted: a book whose score is raised.
+        pale: ribbons are, so that something else is seen on them.
+    """
+    shares, middle = weights(scores), _y(answer(SCORES))
     parts = [
-        word("books", BOOK, HEADS, "book", GREY, size=SMALL),
-        word("pages", middle, HEADS, "page", GREY, size=SMALL),
+        word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
+        word("pages", PAGE[0] + PAGE[1] / 2 - 8, HEADS, "page", GREY, size=SMALL),
+        word("its name", RIGHT + WIDE / 2, middle - THICK / 2 - 10, "answer", size=SMALL),
     ]
-    for name, share, value, colour in zip(BOOKS, shares, VALUES, COLOURS, strict=True):
-        thick = THICK * share
-        above = _y(value) - thick / 2 - 6 if name != "C" else _y(value) + thick / 2 + 18
-        text = f"share {share:.2f}" if name == "A" else f"{share:.2f}"
+    top, seen = middle - THICK / 2, 0.2 if pale else 0.55
+    for n, (name, share, value, colour) in enumerate(
+        zip(BOOKS, shares, VALUES, COLOURS, strict=True)
+    ):
+        thick, y = THICK * share, _y(value)
+        end = top + thick / 2
+        below = y + thick / 2 + 18 if value < answer(SCORES) else y - thick / 2 - 6
+        up = n == lifted
         parts += [
-            curve(f"ribbon {name}", (LEFT, _y(value)), (RIGHT, _y(z)), colour, thick, 0.5),
-            word(f"share {name}", LEFT + 17, above, text, colour, "start", SMALL),
-            box(f"page {name}", (AT, _y(value) - PAGE[1] / 2), PAGE, colour, 0.12, 2),
-            word(f"says {name}", middle, _y(value) + 8, f"{value:g}", size=24, weight=600),
-            word(f"book {name}", BOOK, _y(value) + 7, name, colour, weight=700),
+            _ends(
+                curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, seen),
+                linecap="butt",
+            ),
+            box(f"part {name}", (RIGHT, top), (WIDE, thick), colour, 0.2),
+            *_book(name, y, f"{value:g}", colour),
+            word(
+                f"score {name}",
+                SCORE,
+                y + 7,
+                f"{scores[n]:.1f}",
+                ORANGE if up else INK,
+                size=24 if up else 20,
+                weight=700 if up else 400,
+            ),
         ]
-    wide, high = MIX
-    x, y = RIGHT + ASIDE, _y(z)
+        if not pale or value != answer(SCORES):
+            says = f"share {share:.2f}" if n == 0 else f"{share:.2f}"
+            parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
+        top += thick
+    return [*parts, *_needle(answer(scores))]
+
+
+def _ends(stroke: Part, **shapes: str) -> Part:
+    """A line with other ends or corners."""
+    return stroke._replace(
+        look={**stroke.look, **{f"stroke-{at}": to for at, to in shapes.items()}}
+    )
+
+
+def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
+    (left, spine), (at, page) = SPINE, PAGE
+    top = y - BOOK / 2
     return [
-        *parts,
-        box("mix", (x, y - high / 2), MIX, INK, 0.06, 2),
-        word("answer", x + wide / 2, y + 9, f"{z:.2f}", INK, size=24, weight=700),
-        word("its name", x + wide / 2, y - high / 2 - 8, "answer", INK, size=SMALL),
+        box(f"spine {name}", (left, top), (spine + page, BOOK), colour, 0.12, 2),
+        box(f"back {name}", (left, top), (spine, BOOK), colour, 0.3),
+        word(f"book {name}", left + spine / 2, y + 7, name, colour, weight=700),
+        word(f"says {name}", at + page / 2, y + 9, says, size=26, weight=700),
     ]
 
 
-def _scale() -> list[Part]:
-    """The answer's, enlarged, around where it is at first."""
-    z = answer(SCORES)
-    parts = [
-        line("scale", [(SCALE, _y(z) - UNIT), (SCALE, _y(z) + UNIT)], GREY, 2),
-        line("at first", [(PULLS[0] - 14, _y(z)), (PULLS[-1] + 12, _y(z))], GREY, 2, 1, "5 5"),
-        word("enlarged", 480, _y(z) - UNIT - 32, "enlarged", GREY, "end", SMALL),
-    ]
-    for n in (-1, 0, 1):
-        y = _y(z) - UNIT * n
-        parts += [
-            line(f"tick {n}", [(SCALE - 6, y), (SCALE, y)], GREY, 2),
-            word(f"at {n}", SCALE - 10, y + 6, f"{z + STEP * n:.1f}", GREY, "end", SMALL),
-        ]
-    return parts
-
-
-def _moved(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
-    """How far raising these has moved the answer, on its scale; the others' arrows are to grow."""
-    z = answer(SCORES)
-    parts = []
-    for n, (name, x, colour) in enumerate(zip(BOOKS, PULLS, COLOURS, strict=True)):
-        by = (answer(raised(n)) - z) / STEP if n in books else 0
-        seen = n in books
-        if VALUES[n] == z:
-            parts.append(dot(f"moved {name}", x, _y(z), 7, colour, seen))
-        else:
-            parts.append(line(f"moved {name}", _arrow(x, _y(z), -UNIT * by), colour, 5, seen))
-        end, falls = _y(z) - UNIT * by, by < -LEAST
-        y = end + 26 if falls else end - 12
-        if seen:
-            parts.append(word(f"whose {name}", x, y, name, colour, size=SMALL, weight=600))
-        if pulls:
-            beyond = y + 22 if falls else y - 19
-            said = _signed(pulls[n])
-            parts.append(word(f"slope {name}", x, beyond, said, ORANGE, size=22, weight=700))
-    return parts
-
-
-def _level(z: float) -> list[Part]:
+def _level() -> Part:
     """How high the answer is, at the pages."""
-    return [line("level", [(LEFT - 2, _y(z)), (RIGHT + ASIDE, _y(z))], INK, 2, 0.8, "5 5")]
+    y = _y(answer(SCORES))
+    return line("level", [(LEFT, y), (RIGHT, y)], INK, 2, 0.8, "5 5")
 
 
-def _arrow(x: float, start: float, by: float) -> list[Place]:
+def _needle(z: float) -> list[Part]:
+    """The answer, and its needle on a scale on which a step is seen."""
+    first, right = answer(SCORES), RIGHT + WIDE
+    middle = _y(first)
+    y = middle - SWING * (z - first) / STEP
+    parts = [
+        box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
+        word("answer", RIGHT + WIDE / 2 - 2, middle + 9, f"{z:.2f}", size=26, weight=700),
+        line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
+        line("needle", [(right, middle), (SCALE - 4, y)], INK, 4),
+        dot("pivot", right, middle, 6),
+        dot("tip", SCALE, y, 7),
+    ]
+    for n in range(-2, 3):
+        at, long = middle - SWING * n / 2, 5 if n % 2 else 9
+        parts.append(line(f"tick {n}", [(SCALE - long, at), (SCALE + long, at)], GREY, 2))
+    for n, away in ((1, -14), (-1, 27)):
+        at = middle - SWING * n + away
+        parts.append(word(f"at {n}", SCALE, at, f"{first + STEP * n:.1f}", GREY, size=SMALL))
+    return parts
+
+
+def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
+    """How far raising these has moved the answer, on its scale, and what slopes that makes."""
+    z, parts = answer(SCORES), list[Part]()
+    if pulls:
+        x = MARK + 50
+        parts.append(word("slopes", x, _y(z) - SWING - 14, "slope", GREY, size=SMALL))
+    for n in books:
+        name, colour = BOOKS[n], COLOURS[n]
+        by = (answer(raised(n)) - z) / STEP
+        if VALUES[n] == z:
+            by, mark = 0, dot(f"moved {name}", MARK, _y(z), 8, colour)
+        else:
+            mark = _arrow(f"moved {name}", MARK, _y(z), -SWING * by, colour, 6)
+        y = _y(z) - 0.6 * SWING * by + 8
+        parts += [mark, word(f"whose {name}", MARK + 22, y, name, colour, size=22, weight=700)]
+        if pulls:
+            said = _signed(pulls[n])
+            parts.append(word(f"slope {name}", MARK + 52, y, said, ORANGE, size=24, weight=700))
+    return parts
+
+
+def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
     """Up where it is below 0: its shaft, and its head, which is no longer than it is."""
     end, back = start + by, -math.copysign(min(HEAD, abs(by)), by)
-    return [(x, start), (x, end), (x - HEAD, end + back), (x, end), (x + HEAD, end + back)]
+    points = [(x, start), (x, end), (x - HEAD, end + back), (x, end), (x + HEAD, end + back)]
+    return _ends(line(key, points, colour, thick), linejoin="round")
 
 
-def _arrows(lengths: Numbers) -> list[Part]:
-    """From the answer's height up or down, at the pages; a dot where there is no way."""
+def _ways(what: str, lengths: Numbers, colour: Colour = ORANGE, thick: float = 6) -> list[Part]:
+    """From the answer's height up or down, at the pages, and how long that is."""
     start = _y(answer(SCORES))
-    return [
-        dot(f"pull {name}", NEAR, start, 7, ORANGE)
-        if abs(length) < LEAST
-        else line(f"pull {name}", _arrow(NEAR, start, -UNIT * length), ORANGE, 5)
-        for name, length in zip(BOOKS, lengths, strict=True)
-    ]
-
-
-def _beside(what: str, lengths: Numbers, away: Place) -> list[Part]:
-    """What these say, above the answer's height and below: a way is no pull, and has its own."""
-    start, (above, below) = _y(answer(SCORES)), away
-    return [
-        word(f"{what} {name}", NEAR - 13, y, _signed(length), ORANGE, "end", 24, 700)
-        for name, length in zip(BOOKS, lengths, strict=True)
-        if (y := start + (above if length > 0 else below)) and abs(length) > LEAST
-    ]
+    parts = []
+    for name, length in zip(BOOKS, lengths, strict=True):
+        if abs(length) < LEAST:
+            parts.append(dot(f"{what} {name}", WAY, start, 7, colour))
+            continue
+        y = start - UNIT * length * (0.6 if length > 0 else 0.92) + 6
+        parts += [
+            _arrow(f"{what} {name}", WAY, start, -UNIT * length, colour, thick),
+            word(f"{what} long {name}", WAY + 16, y, _signed(length), colour, "start", 24, 700),
+        ]
+    return parts
 
 
 def _signed(slope: float) -> str:

@@ -32,17 +32,44 @@ Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_
 
 TEXT = "wolf cat owl king ; wolf"
 OWN, YOURS = "its own", "yours"
+OWNER = "the model's own attention"
 MENU = "attention exchanged for"
 MOST = 3  # words that are written
 LEAST = 0.04  # a weight that is drawn
 
-HIGH, HEAD, FLOOR = 268, 26, 146  # of the sheet; the function's name; ends of arcs
-SOURCE = 220  # of a word that is about to be copied
-LINE, BELOW, FEET = 172, 214, 254  # of the text; of what its own wrote; of the verdict
-SIZES, GAP, EDGE = (24, 22, 20, SMALL), 12, 6  # of words, the largest for which there is room
-FLAT = 600  # how far words would reach for arcs as low as these
+HIGH, EDGE = 268, 6  # of the sheet; what is left free at its sides
+SIZES, GAP = (26, 24, 22, 20, SMALL), 10  # of words, the largest for which there is room
+BREAK, WIDEST = 12, 36  # more before what is written; the widest gap
+NAMES, SIGN = 21, 26  # sizes of functions' names and of the sign between two words
+PAST = 0.3  # of arcs to words that stand already
 LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
+BOLD = 1.14  # how much wider bold ones are
 MORE = "…"  # for words at the beginning that have no room
+
+
+class Row(NamedTuple):
+    """A line of words.
+
+    Attributes:
+        key: of its parts.
+        line: y of its words.
+        floor: y of its arcs' ends.
+        tall: how high its highest arc is; one below 0 hangs under the line.
+        head: y of its function's name.
+        colour: of what is written in it.
+    """
+
+    key: str
+    line: float
+    floor: float
+    tall: float
+    head: float
+    colour: Colour
+
+
+ALONE = Row("own", 224, 197, 152, 22, BLUE)
+OWNS = Row("own", 116, 90, 56, 22, BLUE)
+NEW = Row("new", 164, 173, -60, 260, ORANGE)
 
 
 class Text(NamedTuple):
@@ -163,7 +190,7 @@ def _right(given: str) -> Text:
 
 
 class _Sheet:
-    """One line of words with arcs above, what a function writes; below is what its own wrote.
+    """Two lines of words: what the model's own attention writes, and under it what a function does.
 
     Args:
         text: written with the function.
@@ -174,137 +201,168 @@ class _Sheet:
     def __init__(self, text: Text, right: Text, name: str) -> None:
         self.text, self.right, self.name, self.start = text, right, name, text.start
         both = zip_longest(text.words, right.words, fillvalue="")
-        longest = [max(each, key=len) for each in both]
-        self.at, self.skipped, self.size = _places(longest)
-        self.wide = [_wide(each, self.size) for each in longest]
+        self.at, self.wide, self.skipped, self.size = _places(
+            [max(each, key=len) for each in both], text.start
+        )
+        self.widest = {OWNS.key: self._widest(right), NEW.key: self._widest(text)}
 
     def copied(self) -> list[Frame]:
         """The model's own writes."""
         given, right = " ".join(self.text.words[: self.start]), self.right
-        stage = [*self._given(), *_named("the model's own", BLUE)]
-        asked = self._word("asked", self.start, LINE, "?", BLUE)
-        told, at = f"A model has read “{given}”, and writes on.", _earlier(right, 0)
-        if at is None:
-            frames = [Frame([*stage, asked], told)]
-        else:
-            before = arc("before", self.at[self.start - 1], self.at[at], FLOOR, 0.4, GREY, 1, FLAT)
-            frames = [Frame([*stage, asked, before], told)]
+        stage = [*self._given(ALONE), self._named(ALONE, OWNER)]
+        asked = self._written(ALONE, ["?"])
+        told = f"A model has read “{given}”, and writes on."
+        frames = [Frame([*stage, *self._asked(ALONE), *asked], told)]
+        if (at := _earlier(right, 0)) is not None:
+            before = self._arc(f"own 0 {at + 1}", ALONE, self.start - 1, at, 0.3, GREY)
             asks, came = right.words[at : at + 2]
             told = f"“{asks}” stood here before, and what came next was “{came}”."
-            frames.append(Frame([*stage, asked, before, *self._source(right, 0, 1)], told))
+            frames.append(Frame([*self._eye(right, 0), *stage, before, *asked], told))
         for n in range(len(right.rows)):
-            arcs = self._arcs(right, BLUE, n)
-            parts = [*stage, *arcs, *self._new("own", right, LINE, BLUE, n + 1)]
-            frames.append(Frame([*parts, *self._source(right, n + 1)], _told(right, n)))
+            arcs = self._arcs(ALONE, right, n + 1, [n])
+            new = self._written(ALONE, right.words[self.start : self.start + n + 1])
+            parts = [*self._eye(right, n), *stage, *arcs, *new]
+            frames.append(Frame(parts, _told(right, n)))
         return frames
 
     def exchanged(self) -> list[Frame]:
         """Another one comes in its place, and writes."""
-        stage = [*self._given(), *_named(self.name, ORANGE)]
-        own = self._owns()
-        asked = self._word(f"new {self.start}", self.start, LINE, "?", ORANGE)
-        told = f"Now its attention is exchanged for another one: {self.name}."
-        return [Frame([*stage, *own, asked], told), *self._writes([*stage, *own])]
+        told = f"Same model, same words, another attention: {self.name}."
+        return self._below(f"exchanged: {self.name}", told)
 
     def compared(self) -> list[Frame]:
         """A learner's own writes."""
-        stage = [*self._given(), *_named(self.name, ORANGE), *self._owns()]
-        asked = self._word(f"new {self.start}", self.start, LINE, "?", ORANGE)
         told = f"With {OWN} attention the model wrote “{_new(self.right)}”. Now yours is in."
-        return [Frame([*stage, asked], told), *self._writes(stage)]
+        return self._below(self.name, told)
 
-    def _writes(self, stage: list[Part]) -> list[Frame]:
-        """Word by word, and whether it is the same."""
-        frames = []
-        for n in range(len(self.text.rows)):
-            arcs = self._arcs(self.text, ORANGE, n)
-            parts = [*stage, *arcs, *self._new("new", self.text, LINE, ORANGE, n + 1)]
-            frames.append(Frame(parts, _told(self.text, n)))
-        told, parts = self._verdict()
-        return [*frames, Frame([*frames[-1].parts, *parts], told)]
+    def _below(self, name: str, told: str) -> list[Frame]:
+        """The function writes under what its own wrote; then it is seen whether it is the same."""
+        text, above = self.text, self._owns()
+        given = [*self._given(NEW), self._named(NEW, name)]
+        slot = ["?"] if text.rows else []
+        asked = [*self._asked(NEW), *self._written(NEW, slot)]
+        frames = [Frame([*above, *given, *asked], told)]
+        for n in range(len(text.rows)):
+            arcs = self._arcs(NEW, text, n + 1, [n])
+            new = self._written(NEW, text.words[self.start : self.start + n + 1])
+            frames.append(Frame([*above, *given, *arcs, *new], _told(text, n)))
+        bright, told, signs = self._verdict()
+        arcs = self._arcs(NEW, text, len(text.rows), bright)
+        new = self._written(NEW, text.words[self.start :])
+        return [*frames, Frame([*self._owns(bright), *given, *arcs, *new, *signs], told)]
 
-    def _verdict(self) -> tuple[str, list[Part]]:
-        if self.text.words == self.right.words:
-            x = (self.at[self.start] + self.at[-1]) / 2
-            return (
-                f"It writes the same as with {OWN}, word for word.",
-                [word("verdict", x, FEET, "the same", BLUE, size=22, weight=700)],
-            )
-        both = zip_longest(self.text.words, self.right.words, fillvalue="nothing")
-        at, (new, own) = next((n, two) for n, two in enumerate(both) if two[0] != two[1])
-        wide = self.wide[at] + 8
-        x = min(self.at[at], WIDE - EDGE - 92)
-        return (
-            f"Same model, same words: but it writes “{new}”, and “{own}” with {OWN} attention.",
-            [
-                box(
-                    "differs",
-                    (self.at[at] - wide / 2, LINE - 25),
-                    (wide, BELOW - LINE + 33),
-                    ORANGE,
-                    0,
-                    2.5,
-                ),
-                word("verdict", x, FEET, "first difference", ORANGE, weight=700),
-            ],
-        )
-
-    def _word(self, key: str, n: int, y: float, text: str, colour: str | Colour = INK) -> Part:
-        return word(key, self.at[n], y, text, colour, size=self.size)
-
-    def _given(self) -> list[Part]:
-        more = [self._word("more", 0, LINE, MORE)] if self.skipped else []
-        seen = range(self.skipped, self.start)
-        return [*more, *(self._word(f"word {n}", n, LINE, self.text.words[n]) for n in seen)]
-
-    def _new(
-        self, key: str, text: Text, y: float, colour: Colour, many: int | None = None
-    ) -> list[Part]:
-        """So many words that were written, or all."""
-        last = len(text.words) if many is None else text.start + many
-        seen = range(max(self.skipped, text.start), last)
-        return [self._word(f"{key} {n}", n, y, text.words[n], colour) for n in seen]
-
-    def _owns(self) -> list[Part]:
-        left = self.at[self.start] - self.wide[self.start] / 2 - GAP
-        name = word("owns", left, BELOW, f"{OWN}:", BLUE, "end", self.size)
-        return [name, *self._new("own", self.right, BELOW, BLUE)]
-
-    def _source(self, text: Text, n: int, opacity: float = 0) -> list[Part]:
-        """A word that is to be written, under the one that is copied: it moves from there."""
-        at = _earlier(text, n) if n < len(text.rows) else None
-        if at is None:
-            return []
-        key, new, x = f"own {text.start + n}", text.words[text.start + n], self.at[at + 1]
-        return [word(key, x, SOURCE, new, BLUE, size=self.size, opacity=opacity)]
-
-    def _arcs(self, text: Text, colour: Colour, n: int) -> list[Part]:
-        """From the word before one that was written; arcs to the dots are one."""
-        row, last = text.rows[n], text.start + n - 1
-        seen = [(m, weight) for m, weight in enumerate(row) if m >= self.skipped]
-        if self.skipped:
-            seen.append((0, sum(row[: self.skipped])))
+    def _owns(self, bright: Sequence[int] = ()) -> list[Part]:
+        """All that the model's own wrote, with arcs to some of these words bright."""
         return [
-            arc(
-                f"{colour.name} {last - m}",
-                self.at[last],
-                self.at[m],
-                FLOOR,
-                weight,
-                colour,
-                wide=FLAT,
-            )
-            for m, weight in seen
-            if weight >= LEAST
+            *self._given(OWNS),
+            self._named(OWNS, OWNER),
+            *self._arcs(OWNS, self.right, len(self.right.rows), bright),
+            *self._written(OWNS, self.right.words[self.start :]),
         ]
 
+    def _verdict(self) -> tuple[Sequence[int], str, list[Part]]:
+        """Signs between both lines, up to the first word that differs; that one, or all words."""
+        words = (each.words[self.start :] for each in (self.right, self.text))
+        y, parts = (OWNS.line + NEW.line) / 2 + 1, list[Part]()
+        for n, (own, new) in enumerate(zip_longest(*words), self.start):
+            same, x = own == new, self.at[n]
+            sign, colour = ("=", BLUE) if same else ("≠", ORANGE)
+            parts.append(word(f"sign {n}", x, y, sign, colour, size=SIGN, weight=700))
+            if not same:
+                wide = self.wide[n] + 9
+                size = (wide, NEW.line - OWNS.line + 40)
+                parts.append(box("differs", (x - wide / 2, OWNS.line - 29), size, ORANGE, 0, 2.5))
+                own, new = (f"“{each}”" if each else "nothing" for each in (own, new))
+                told = f"Only the attention was exchanged, and {own} became {new}."
+                return [n - self.start], told, parts
+        told = f"It writes the same as with {OWN}, word for word."
+        return range(len(self.text.rows)), told, parts
 
-def _named(name: str, colour: Colour) -> list[Part]:
-    """Whose attention is in the model."""
-    return [
-        word("attention", EDGE, HEAD, "attention:", anchor="start", size=22),
-        word("name", EDGE + 120, HEAD, name, colour, "start", 22, 700),
-    ]
+    def _named(self, row: Row, name: str) -> Part:
+        """Whose attention writes a line."""
+        return word(
+            f"{row.key} name", self._left(), row.head, name, row.colour, "start", NAMES, 700
+        )
+
+    def _left(self) -> float:
+        return self.at[0] - self.wide[0] / 2 - 6
+
+    def _given(self, row: Row) -> list[Part]:
+        """The words that are read, on a band."""
+        words, seen = self.text.words, range(self.skipped, self.start)
+        left = self._left()
+        right = self.at[self.start - 1] + self.wide[self.start - 1] / 2 + 6
+        more = [self._word(f"{row.key} more", row, 0, MORE)] if self.skipped else []
+        return [
+            box(f"{row.key} read", (left, row.line - 25), (right - left, 34), GREY, 0.13),
+            *more,
+            *(self._word(f"{row.key} read {n}", row, n, words[n]) for n in seen),
+        ]
+
+    def _written(self, row: Row, words: Sequence[str]) -> list[Part]:
+        return [
+            self._word(f"{row.key} {n}", row, n, each, row.colour, 700)
+            for n, each in enumerate(words, self.start)
+        ]
+
+    def _word(
+        self, key: str, row: Row, n: int, text: str, colour: str | Colour = INK, weight: float = 400
+    ) -> Part:
+        return word(key, self.at[n], row.line, text, colour, size=self.size, weight=weight)
+
+    def _eye(self, text: Text, n: int) -> list[Part]:
+        """Behind a word that is copied."""
+        if (at := _earlier(text, n)) is None:
+            return []
+        wide = self.wide[at + 1] + 10
+        corner = (self.at[at + 1] - wide / 2, ALONE.line - 25)
+        return [box("eye", corner, (wide, 34), BLUE, 0.25)]
+
+    def _asked(self, row: Row) -> list[Part]:
+        """To what the last word that is read may look."""
+        at = self.start - 1
+        seen = [0, *range(self.skipped or 1, at)]
+        return [self._arc(f"{row.key} to {n}", row, at, n, 0.15, GREY, dashes="1 6") for n in seen]
+
+    def _arcs(self, row: Row, text: Text, many: int, bright: Sequence[int]) -> list[Part]:
+        """From the words before so many that are written; arcs to the dots are one."""
+        parts = []
+        for n, weights in enumerate(text.rows[:many]):
+            light = 1 if n in bright else PAST
+            seen = [(m, weight) for m, weight in enumerate(weights) if m >= self.skipped]
+            if self.skipped:
+                seen.append((0, sum(weights[: self.skipped])))
+            parts += [
+                self._arc(f"{row.key} {n} {m}", row, text.start + n - 1, m, weight, light=light)
+                for m, weight in seen
+                if weight >= LEAST
+            ]
+        return parts
+
+    def _widest(self, text: Text) -> float:
+        """How wide the widest arc is that is seen; the first ones ask all words."""
+        ends = [(text.start - 1, 0)]
+        for n, weights in enumerate(text.rows, text.start - 1):
+            ends += [(n, m) for m, weight in enumerate(weights) if weight >= LEAST]
+        return max(120, *(self.at[start] - self.at[end] for start, end in ends))
+
+    def _arc(
+        self,
+        key: str,
+        row: Row,
+        start: int,
+        end: int,
+        weight: float,
+        colour: Colour | None = None,
+        light: float = 1,
+        dashes: str = "",
+    ) -> Part:
+        """As high as its width says, and the widest as high as there is room."""
+        flat = 176 * self.widest[row.key] / (abs(row.tall) / 0.75 - 24)
+        ends, colour = (self.at[start], self.at[end]), colour or row.colour
+        seen = light * (0.6 + 0.4 * weight) / (0.25 + 0.75 * weight)
+        below = row.tall < 0
+        return arc(key, *ends, row.floor, weight, colour, seen, flat, below, dashes)
 
 
 def _new(text: Text) -> str:
@@ -313,6 +371,8 @@ def _new(text: Text) -> str:
 
 def _earlier(text: Text, n: int) -> int | None:
     """Where the word that asks stood before, if what came after it is looked at most."""
+    if n >= len(text.rows):
+        return None
     long, row = text.start + n, text.rows[n]
     to = max(range(long), key=lambda m: row[m])
     asks = text.words[long - 1]
@@ -328,37 +388,44 @@ def _told(text: Text, n: int) -> str:
     if row[to] - min(row) < 0.005:
         return f"To “{asks}” all words are alike, and the model {new}."
     if _earlier(text, n) is not None:
-        looked = f"One head looks at “{text.words[to]}”, which followed “{asks}” before"
-        joint = ":" if written == text.words[to] else ", but"
-        return f"{looked}{joint} the model {new}."
+        looked = f"One head looks at “{text.words[to]}”, which followed “{asks}”"
+        copied = written == text.words[to]
+        return f"{looked}: “{written}” is written." if copied else f"{looked}, but the model {new}."
     whom = "itself" if to == long - 1 else f"“{text.words[to]}”"
     return f"One head looks from “{asks}” most at {whom}, and the model {new}."
 
 
-def _places(words: Sequence[str]) -> tuple[list[float], int, float]:
-    """Where the middles of words are, how many at the beginning have no room, and their size.
+def _places(words: Sequence[str], start: int) -> tuple[list[float], list[float], int, float]:
+    """Where the middles of words are, how wide they are, how many have no room, and their size.
 
-    Those share one place, that of the dots.
+    Those are the first ones, and share one place, that of the dots. From `start` on words are bold.
     """
-    room = WIDE - 2 * EDGE
-    size = next((each for each in SIZES if _across(words, each) <= room), SMALL)
-    skipped, seen = 0, [*words]
-    while _across(seen, size) > room and skipped + 1 < len(words):
+    shares = [_wide(each) * (BOLD if n >= start else 1) for n, each in enumerate(words)]
+    room = WIDE - 2 * EDGE - BREAK
+    size = next((each for each in SIZES if _across(shares, each) <= room), SMALL)
+    skipped, seen = 0, shares
+    while _across(seen, size) > room and skipped + 1 < start:
         skipped += 1
-        seen = [MORE, *words[skipped:]]
-    middles, right = [], (WIDE - _across(seen, size)) / 2
-    for each in seen:
-        wide = _wide(each, size)
-        middles.append(right + wide / 2)
-        right += wide + GAP
-    return [*middles[:1] * skipped, *middles[1 if skipped else 0 :]], skipped, size
+        seen = [_wide(MORE), *shares[skipped:]]
+    gap = min(WIDEST, GAP + (room - _across(seen, size)) / (len(seen) - 1))
+    wide = [size * each for each in seen]
+    right = (WIDE - sum(wide) - gap * (len(wide) - 1) - BREAK) / 2
+    middles = []
+    for n, each in enumerate(wide):
+        if n == start - max(skipped - 1, 0):
+            right += BREAK
+        middles.append(right + each / 2)
+        right += each + gap
+    if skipped:
+        middles, wide = [[*each[:1] * skipped, *each[1:]] for each in (middles, wide)]
+    return middles, wide, skipped, size
 
 
-def _across(words: Sequence[str], size: float) -> float:
-    """How long a line of words is."""
-    return sum(_wide(each, size) for each in words) + GAP * (len(words) - 1)
+def _across(shares: Sequence[float], size: float) -> float:
+    """How long a line of words of these widths is."""
+    return size * sum(shares) + GAP * (len(shares) - 1)
 
 
-def _wide(text: str, size: float) -> float:
-    """How wide a word is, as its letters are in wide system fonts: all gaps are alike then."""
-    return size * sum(next((n for n, each in LETTERS if letter in each), 0.62) for letter in text)
+def _wide(text: str) -> float:
+    """How wide a word is in wide system fonts, as a share of its size: all gaps are alike then."""
+    return sum(next((n for n, each in LETTERS if letter in each), 0.62) for letter in text)

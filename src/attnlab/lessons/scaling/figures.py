@@ -1,7 +1,8 @@
-"""Lesson 04's figures: spreading scores, a dying Jacobian, four measures."""
+"""Lesson 04's figures: spreading scores, a dying Jacobian, four measures, readers who learn."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,18 +11,22 @@ import numpy as np
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
+    CELL,
     GREEN,
     GREY,
     ORANGE,
     PURPLE,
+    QUIET,
+    SIGNED,
     Picture,
-    draw_heatmap,
+    in_style,
+    ink_cells,
     name_lines,
     new_figure,
+    tile,
     with_looks,
 )
 
-SIGNED = "RdBu_r"  # blue below 0, white at 0, red above; apart for every common colour vision
 WAYS = (
     (ORANGE, "s", "--"),
     (BLUE, "o", "-"),
@@ -29,71 +34,104 @@ WAYS = (
     (PURPLE, "D", "-."),
     (GREY, "v", (0, (5, 1))),
 )
+PALE = (BLUE, 0.3)
+FOUND = 0.9  # of the weight: more, and a reader has found the book
 Numbers = Any  # nested lists or an array
 
 
+def _set(way: str) -> str:
+    """The name of a way to scale, with its subscript."""
+    return way.replace("d_k", "$d_k$")
+
+
+@in_style
 def spreads(scores: Mapping[int, Numbers]) -> Picture:
-    """Histograms of raw scores, one panel a width, with lines at ±√d_k.
+    """Histograms of raw scores, one above the other, with those within ±√d_k dark.
 
     Args:
         scores: for each d_k, (…) raw scores.
     """
     samples = {d_k: np.ravel(as_array(part)) for d_k, part in scores.items()}
-    limit = 3.2 * max(samples) ** 0.5
+    widest = max(samples) ** 0.5
     figure, axes = new_figure(
-        rows=len(samples), width=8, height=1.25 * len(samples) + 0.6, sharex=True
+        rows=len(samples), width=5.0, height=1.2 * len(samples) + 0.6, sharex=True
     )
-    words = []
+    words, shares = [], []
     for place, (d_k, sample) in zip(axes[:, 0], samples.items(), strict=True):
         root = d_k**0.5
-        place.hist(sample, bins=61, range=(-3.5 * root, 3.5 * root), color=BLUE)
-        for edge in (-root, root):
-            place.axvline(edge, color=ORANGE, linestyle="--")
-        place.set_title(f"d_k = {d_k}, dashed: ±√d_k = ±{root:g}")
-        place.set(xlim=(-limit, limit), yticks=[])
+        _, edges, bars = place.hist(sample, bins=70, range=(-3.5 * root, 3.5 * root), color=PALE)
+        for edge, bar in zip(edges, bars, strict=False):
+            if abs(edge + 0.05 * root) < root:  # its middle
+                bar.set_color(BLUE)
+        at: Any = {"y": 0.7, "transform": place.transAxes}
+        place.text(0, s=f"$d_k$ = {d_k}", **at)
+        place.set(xlim=(-3.1 * widest, 3.1 * widest), yticks=[])
+        place.set_xticks(range(-90, 91, 30) if widest == 32 else place.get_xticks())
         place.spines["left"].set_visible(False)
         inside = float((abs(sample) < root).mean())
+        shares.append(inside)
+        place.text(1, s=f"{inside:.0%} within ±{root:g}", color=BLUE, ha="right", **at)
         words.append(
             f"at d_k = {d_k} their standard deviation is {sample.std():.1f} and {inside:.0%} "
-            f"lie within ±{root:g}"
+            f"lie within ±{root:g}, in a darker blue"
         )
     axes[-1, 0].set_xlabel("raw score q·k")
+    low, high = min(shares), max(shares)
+    about = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
     return Picture(
         figure,
         f"{len(samples)} histograms of raw scores on one axis: {'; '.join(words)}.",
+        f"Scores spread as √d_k: at every width {about} of them lie within ±√d_k.",
     )
 
 
+@in_style
 def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[str]) -> Picture:
-    """Softmax's Jacobian for several rows of weights, with the same colours.
+    """Rows of weights as bars, and softmax's Jacobian below each, with the same colours.
 
     Args:
         panels: for each way to scale, (M,) weights and their (M, M) Jacobian.
         tokens: M labels.
     """
-    figure, axes = new_figure(columns=len(panels), width=4.1 * len(panels), height=3.5)
-    words = []
+    count = len(tokens)
+    figure, axes = new_figure(columns=len(panels), width=3.6 * len(panels), height=4.6)
+    words, most = [], []
     for place, (way, (weights, jacobian)) in zip(axes[0], panels.items(), strict=True):
-        matrix = as_array(jacobian) + 0.0
-        matrix = np.where(abs(matrix) < 0.005, 0.0, matrix)  # or cells would read -0.00
-        best = int(np.argmax(weights))
-        title = f"{way}, largest weight {np.max(weights):.2f}"
-        image = draw_heatmap(place, matrix, tokens, tokens, title, (-0.25, 0.25), SIGNED)
-        place.set_xlabel("nudged score")
-        place.tick_params(labelsize=10)
-        norm = float(np.linalg.norm(jacobian))
+        p, matrix = as_array(weights), as_array(jacobian)
+        best, steepest = int(np.argmax(p)), float(abs(matrix).max())
+        image = place.imshow(matrix, cmap=SIGNED, vmin=-0.25, vmax=0.25, aspect="auto")
+        tile(place, tokens, ["" for _ in tokens], _set(way))
+        place.set_xticks([best], [tokens[best]])
+        place.set(xlabel="nudged score", ylim=(count - 0.5, -3.3))
+        place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count).patches[
+            best
+        ].set_color(BLUE)
+        place.text(best, -0.9 - 2 * p[best], f"{p[best]:.2f}", ha="center", color=BLUE)
+        at = divmod(int(abs(matrix).argmax()), count)
+        if steepest >= 0.05:
+            said = f"{matrix[at]:.2f}"
+            place.text(*at[::-1], said, ha="center", va="center", gid=CELL)
+            ink_cells(place, image)
+        most.append(f"{steepest:.2f}")
         words.append(
-            f"{way}: the largest weight is {np.max(weights):.2f}, on {tokens[best]}, and the "
-            f"Jacobian's norm {norm:.2g}"
+            f"{way}: the largest weight is {p[best]:.2f}, on {tokens[best]}, and the steepest "
+            f"slope {steepest:.2g}"
         )
-    axes[0, 0].set_ylabel("weight")
-    figure.colorbar(image, ax=axes, label="slope (white is 0)")
+        place.text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
+    axes[0, 0].set_ylabel("slope of each weight", y=0.33)
+    top = [max(as_array(weights)) for weights, _ in panels.values()]
     return Picture(
         figure,
-        f"{len(panels)} heatmaps of softmax's Jacobian for one query. {'; '.join(words)}.",
+        f"For one query, {len(panels)} rows of weights as bars, and below each the heatmap of "
+        f"softmax's Jacobian. {'; '.join(words)}.",
+        f"Once one book has {max(top):.2f} of the weight, no nudge moves anything: the steepest "
+        f"slope is {most[int(np.argmax(top))]}."
+        if max(top) > 0.95
+        else "",
     )
 
 
+@in_style
 def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books: int) -> Picture:
     """Spread, entropy, largest weight and gradient against the width, for each way to scale.
 
@@ -107,28 +145,32 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     # Title, logarithmic or the limits, reference, its label, points from the line to the label.
     panels: tuple[tuple[str, tuple[float, float] | None, float, str, int], ...] = (
         ("standard deviation of scores", None, 1.0, "wanted: 1", 8),
-        ("entropy of a row, nats", (-0.15, 3.35), np.log(books), f"all alike: log {books}", 8),
-        ("largest weight of a row", (-0.05, 1.05), 1 / books, f"all alike: 1/{books}", -14),
-        ("norm of softmax's Jacobian", None, even_norm, f"all alike: {even_norm:.2f}", -14),
+        ("entropy of a row, nats", (-0.15, 3.5), np.log(books), f"all alike: log {books}", 8),
+        ("largest weight of a row", (-0.13, 1.05), 1 / books, f"all alike: 1/{books}", -17),
+        ("norm of softmax's Jacobian", None, even_norm, f"all alike: {even_norm:.2f}", -26),
     )
-    figure, axes = new_figure(columns=2, rows=2, width=10.5, height=7, sharex=True)
+    figure, axes = new_figure(columns=2, rows=2, width=9.4, height=6.6)
     words = []
+    level = set(measured)
     for index, (title, limits, reference, label, above) in enumerate(panels):
         place = axes.flat[index]
         ends = []
-        for (way, numbers), (colour, marker, line) in with_looks(measured.items(), WAYS):
+        for (way, numbers), (colour, _, line) in with_looks(measured.items(), WAYS):
             column = as_array(numbers)[:, index]
-            place.plot(widths, column, color=colour, marker=marker, linestyle=line, label=way)
+            place.plot(widths, column, color=colour, linestyle=line, label=_set(way))
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
+            wide = column[2:] if len(column) > 2 else column
+            if wide.max() > 1.2 * wide.min():
+                level.discard(way)
         place.axhline(reference, color=GREY, linewidth=1, zorder=0)
+        is_low = above < -20
         place.annotate(
             label,
-            (widths[-1], reference),
+            (widths[0] if is_low else widths[-1], reference),
             xytext=(0, above),
             textcoords="offset points",
-            ha="right",
+            ha="left" if is_low else "right",
             color=GREY,
-            fontsize=10,
         )
         place.set_xscale("log", base=2)
         if limits:
@@ -136,50 +178,57 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         else:
             place.set_yscale("log")
             place.yaxis.set_major_formatter("{x:g}")
-        place.set_xticks(widths, [str(width) for width in widths])
+        some = [*widths[:: max(1, len(widths) // 3)]]
+        place.set_xticks(some, [str(width) for width in some])
         place.minorticks_off()
-        place.set_title(title)
-        place.grid(alpha=0.25)
+        place.set(title=title, xlabel="width $d_k$")
         words.append(f"{title}: {', '.join(ends)} ({label})")
-    for place in axes[1]:
-        place.set_xlabel("width of queries and keys, d_k")
     for place in axes.flat:
         name_lines(place)
     return Picture(
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
         f"{'; '.join(words)}.",
+        f"As queries get wider, {level.pop()} alone stays level in all four."
+        if len(level) == 1
+        else "",
     )
 
 
+@in_style
 def learning(weights: Mapping[str, Numbers]) -> Picture:
-    """How much weight the wanted book has, step by step, for each way to scale.
+    """How much weight the wanted book has, step by step, a line for each reader.
 
     Args:
-        weights: for each way, (T, R), the weight of the wanted book for R readers.
+        weights: for each way to scale, (T, R), the weight of the wanted book for R readers.
     """
-    figure, axes = new_figure(width=8.5, height=3.6)
-    place = axes[0, 0]
-    words = []
-    looks = [WAYS[at] for at in (0, 3, 1, 2)]  # a way has the colour that it has elsewhere
-    for index, ((way, numbers), look) in enumerate(with_looks(weights.items(), looks)):
-        middle = np.median(as_array(numbers), axis=1)
-        colour, marker, line = look
-        # Markers start at different steps, so that lines which meet can be told apart.
-        place.plot(
-            middle,
-            color=colour,
-            marker=marker,
-            linestyle=line,
-            label=way,
-            markevery=(6 * index, 24),
-        )
-        words.append(f"{way} from {middle[0]:.2g} to {middle[-1]:.2g}")
-    place.set(xlabel="step", ylabel="weight of the wanted book", yscale="log")
-    place.grid(alpha=0.25)
-    name_lines(place)
+    figure, axes = new_figure(columns=len(weights), width=2.45 * len(weights), height=3.1)
+    words, least, most = [], ("", math.inf), 0
+    for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
+        paths = as_array(numbers)
+        steps, readers = np.arange(1, len(paths) + 1), paths.shape[1]
+        is_found = paths[-1] > FOUND
+        found = int(is_found.sum())
+        place.plot(steps, paths[:, ~is_found], color=ORANGE, linewidth=2, clip_on=False)
+        place.plot(steps, paths[:, is_found], color=BLUE, linewidth=1, alpha=0.6)
+        place.set(title=f"{_set(way)}\n{found} of {readers} find it", xscale="log", xlabel="step")
+        place.set_ylim(-0.03, 1.03)
+        place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+        marks = [at for at in (0, 10, 100) if at < len(paths)]
+        place.set_xticks([at + 1 for at in marks], [str(at) for at in marks])
+        place.minorticks_off()
+        if found < readers:
+            on_white = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            low: Any = {"color": ORANGE, "transform": place.transAxes, "bbox": on_white}
+            place.text(1, 0.07, f"{readers - found} do not", ha="right", **low)
+        words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
+        least, most = min(least, (way, found), key=lambda each: each[1]), max(most, found)
     return Picture(
         figure,
-        f"Weight of the wanted book over {len(middle) - 1} steps, the median of the readers on a "
-        f"logarithmic axis: {'; '.join(words)}.",
+        f"Weight of the wanted book over {len(paths) - 1} steps, a line for each reader, in blue "
+        f"where it ends above {FOUND} and in orange where not. Found: {'; '.join(words)}.",
+        f"The weight of the wanted book, a line for each reader: all {readers} find it where "
+        f"weights begin nearly even, {least[1]} with {least[0]}."
+        if most == readers > least[1]
+        else "",
     )

@@ -98,13 +98,13 @@ def _frame(width: int, raw: np.ndarray, divided: np.ndarray, told: str) -> Frame
         for m, (x, each) in enumerate(zip(PLACES, WORDS, strict=True))
     ]
     parts += [
-        word("as they are", 0, 20, "scores as they are", ORANGE, "start", SMALL, 600),
+        word("as they are", 0, 20, "raw scores", ORANGE, "start", SMALL, 600),
         word("gets", WIDE, 20, f"{WORDS[BEST]} gets {gets[0]}", ORANGE, "end", SIZE, 700),
         word("root", 0, LAST, f"divided by √{width}", BLUE, "start", SMALL, 600),
         word("is left", WIDE, LAST, f"{WORDS[BEST]} gets {gets[1]}", BLUE, "end", SIZE, 700),
-        word("d", 0, LINE - 12, "d", INK, "start", 24, 600),
-        word("d's k", 15, LINE - 6, "k", INK, "start", SMALL, 600),
-        word("width", 0, LINE + 20, f"= {width}", INK, "start", 24, 600),
+        word("d", 0, LINE + 2, "d", INK, "start", 24, 600),
+        word("d's k", 15, LINE + 8, "k", INK, "start", SMALL, 600),
+        word("width", 32, LINE + 2, f"= {width}", INK, "start", 24, 600),
     ]
     return Frame([*parts, *_gap(raw)], told)
 

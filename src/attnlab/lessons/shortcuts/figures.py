@@ -4,47 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlab.figures.arrays import as_array
-from attnlab.figures.picture import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    Picture,
-    name_lines,
-    new_figure,
-    with_looks,
-)
-
-LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE), "os^D", ("-", "--", "-.", ":"), strict=True))
+from attnlab.figures.picture import ORANGE, STYLE, Picture, new_figure
 
 
-def found(books: Sequence[int], right: Mapping[str, Sequence[float]], chance: float) -> Picture:
-    """Shares of right answers, a line for each way of attention.
+def found(
+    books: Sequence[int], right: Mapping[str, Sequence[float]], chance: float, focus: str
+) -> Picture:
+    """Shares of right answers: a panel for each number of books, a bar for each way of attention.
 
     Args:
         books: how many there are in a text, ascending.
-        right: for each way, its share for each of these numbers; four ways at most.
+        right: for each way, its share for each of these numbers.
         chance: the share of who guesses.
+        focus: the way that is looked at; the others are grey.
     """
-    figure, axes = new_figure(width=7.5, height=3.4)
-    place = axes[0, 0]
-    for (name, shares), (colour, marker, line) in with_looks(right.items(), LINES):
-        place.plot(books, as_array(shares), color=colour, marker=marker, linestyle=line, label=name)
-    place.axhline(chance, color=GREY, linewidth=1, zorder=0)
-    place.annotate("guessing", (books[0], chance), (0, 4), textcoords="offset points", color=GREY)
-    place.set_xscale("log", base=2)
-    place.set_xticks(books, [str(number) for number in books])
-    place.minorticks_off()
-    place.set(xlabel="books in a text", ylabel="share right", ylim=(0, 1.05))
-    name_lines(place)
+    figure, axes = new_figure(len(books), width=8.4, height=1.1 + 0.5 * len(right), sharey=True)
+    for n, (place, number) in enumerate(zip(axes[0], books, strict=True)):
+        for at, (name, shares) in enumerate(right.items()):
+            looked_at, share = name == focus, float(shares[n])
+            place.barh(at, share, height=0.7, color=ORANGE if looked_at else "#cccccc")
+            place.text(
+                share + 0.03,
+                at,
+                f"{share:.2f}",
+                va="center",
+                weight="bold" if looked_at else "normal",
+                fontsize=STYLE["font.size"],
+            )
+        place.axvline(chance, color="black", linewidth=1, linestyle=":")
+        if not n:
+            place.text(chance + 0.03, len(right) - 0.3, "guessing", fontsize=STYLE["font.size"])
+        place.set_title(f"{number} books")
+        place.set(xlim=(0, 1.25), xticks=[], ylim=(len(right) - 0.2, -0.5))
+        place.set_yticks(range(len(right)), right)
+        place.spines["bottom"].set_visible(False)
+        place.tick_params(length=0)
+    ends = {name: 100 * float(shares[-1]) for name, shares in right.items()}
+    mine = ends.pop(focus)
+    other = max(ends, key=lambda name: ends[name])
+    figure.suptitle(
+        f"Of {books[-1]} books, {focus} attention finds the one that is asked for in {mine:.0f} % "
+        f"of texts, {other} in {ends[other]:.0f} %",
+        x=0,
+        ha="left",
+        fontsize=STYLE["axes.titlesize"],
+    )
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()
     )
     numbers = ", ".join(map(str, books))
     return Picture(
         figure,
-        f"Lines of the share of right answers over the number of books in a text, {numbers}, with "
+        f"Bars of the share of right answers for {numbers} books in a text, with "
         f"a line at {chance:.2f}, guessing. {said}.",
     )

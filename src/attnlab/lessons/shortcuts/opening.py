@@ -1,76 +1,56 @@
-"""Lesson 12 opens with four tests of full attention and three shortcuts: what each finds and keeps.
+"""Lesson 12 opens with three shortcuts: what each keeps of a text, and what it still finds in it.
 
-Its readers were trained as the lesson trains them; `python -m tests.claims.shortcuts` does that
-again, and records in `opening.json` what they look at in one text, and how often they are right.
+Full attention and each shortcut are seen to look for one book of 32; then they stand in a plane:
+what is kept across, what is found up. Its readers were trained as the lesson trains them;
+`python -m tests.claims.shortcuts` does that again, and records in `opening.json` what they look at
+in one text, and how often they are right.
 """
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, arc, box, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, arc, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
 
 RECORDED = Path(__file__).with_suffix(".json")
-WAYS = {
-    "full": ("full", "attention"),
-    "window": ("window", "of 8"),
-    "sum": ("running", "sum"),
-    "shared": ("shared", "keys"),
-}
-
-
-class Asked(NamedTuple):
-    """What a test asks for, its short name, and what is said before it is answered and then."""
-
-    name: str
-    short: str
-    told: str
-    found: str
-
-
-TESTS = {
-    "near": Asked(
-        "Find the token 4 back",
-        "4 back",
-        "The last token looks for the blue one. See which of four ways of attention find it.",
-        "All four find it.",
-    ),
-    "far": Asked(
-        "Find the token 16 back",
-        "16 back",
-        "Now it is 16 back, further than a window of 8 reaches.",
-        "The window cannot see it, and guesses.",
-    ),
-    "of 32": Asked(
-        "Find one token of 32",
-        "1 of 32",
-        "Now it is one of 32, and asked for by its name.",
-        "The window sees seven of them. The running sum spreads over many, and blurs.",
-    ),
-    "4 at once": Asked(
-        "Find four tokens of 8",
-        "4 of 8",
-        "Now the last token asks for four at once.",
-        "The window misses one, the sum blurs, and heads that share keys mix the four up.",
-    ),
-}
+TESTS = {"near": "one near", "far": "one far", "of 32": "one of 32", "4 at once": "four at once"}
 FOUND = 0.95  # right so often, it finds
 WINDOW = 8
 TOKENS, HEADS, WIDTH = 4096, 4, 8  # of which a way keeps; heads, and numbers in a head's key
+TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
-HIGH, HEAD, FEET = 268, 22, 264  # of the sheet; of the lines over the rows and under them
-TOP, TALL, FLOOR = 30, 54, 41  # of the first row; from row to row; of tokens, in a row
-FIRST, LAST, RIGHT = 122, 392, 412  # of tokens, the last of which asks; of the number that is right
-THICKEST = 15  # a token
-COLUMNS, KEEPS = (98, 176, 265, 346), 414  # of the table: lefts of the tests, and of the last one
-ENDS = 476  # the right of what is said over the numbers
-CELL = (58, 12)  # of a bar in it
+HIGH, HEAD, FEET = 266, 24, 262  # of the sheet; of the lines over the text and under it
+FLOOR, MIDDLE = 158, 168  # of arcs, and of tokens
+FIRST, LAST = 58, 462  # middles of the tokens, the last of which asks
+SHELF, BEAD, GAP = 188, 10, 2  # what is kept: its top; of one token in a head; between heads
 LEAST = 0.03  # a weight that is drawn
-FLAT = 4000  # how far words would reach for arcs as low as these
+THICKEST, FLAT = 16, 560  # an arc of weight 1; how far words would reach for arcs as low as these
+
+LEFT, RIGHT = 142, 464  # of the plane: what keeps one of a thousand, and all
+TOP, TEST = 50, 50  # of four at once, and from a test to the next
+BASE = TOP + TEST * len(TESTS) - 22  # its floor
+FEWEST = 1000
+
+
+class Way(NamedTuple):
+    """A way of attention: its name, and of its name in the plane where it stands from its point."""
+
+    name: str
+    anchor: str
+
+
+WAYS = {
+    "full": Way("full attention", "end"),
+    "window": Way("window", "start"),
+    "sum": Way("running sum", "start"),
+    "shared": Way("shared keys", "end"),
+}
 Cells = dict[str, dict[str, Any]]  # a way's, by test
 
 
@@ -85,147 +65,204 @@ def kept() -> dict[str, int]:
     }
 
 
+def passed(cells: Cells) -> int:
+    """How many tests a way passes, up to the first that it does not."""
+    right = [cells[test]["right"] >= FOUND for test in TESTS]
+    return [*right, False].index(False)
+
+
 def opening() -> Film:
     """The film."""
-    known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    rows: list[Cells] = [known[way] for way in WAYS]
-    frames: list[Frame] = []
-    for test, asked in TESTS.items():
-        stage = [_head("head", 4, asked.name, 22), *_names(), _asks()]
-        stage += [part for row, cells in enumerate(rows) for part in _text(row, cells[test])]
-        frames.append(Frame(stage, asked.told))
-        answers = [part for row, cells in enumerate(rows) for part in _answer(row, cells[test])]
-        frames.append(Frame([*stage, *answers, _share_right()], asked.found))
-    numbers, table = kept(), _table(rows)
-    memory, stage = _memory(numbers), [*_names(), *_heads(), *_bare()]
-    told = "See how often each is right, and what it keeps of the text."
-    frames.append(Frame(stage, told))
-    told = "Full attention passes all four tests. Each shortcut fails one or more."
-    frames.append(Frame([*stage, *table], told))
-    told = (
-        f"Of {TOKENS:,} tokens full attention keeps {numbers['full']:,} numbers, the running sum "
-    )
-    frames.append(Frame([*stage, *table, *memory], f"{told}{numbers['sum']}."))
-    return Film("What each shortcut still finds", frames, HIGH)
+    known: dict[str, Cells] = json.loads(RECORDED.read_text(encoding="utf-8"))
+    told = {
+        "full": "It looks at each of them, and finds the one.",
+        "window": f"A window keeps the last {WINDOW}. The book is out of reach, so it guesses.",
+        "sum": "A running sum keeps one small table. All books are in it, and they blur.",
+        "shared": "Heads that share keys and values keep a quarter, and still find the book.",
+    }
+    says = "The last token asks for one book of 32. Full attention keeps them all."
+    frames = [Frame([*_scene("full", known["full"]["of 32"]), _question(known, 2)], says)]
+    for way, says in told.items():
+        cell = known[way]["of 32"]
+        parts = [*_scene(way, cell), *_answer(way, cell)]
+        frames.append(Frame([_question(known, 0), *parts] if way == "full" else parts, says))
+    cell = known["shared"]["4 at once"]
+    says = "Asked for four at once, they mix them up. Full attention finds all four."
+    frames.append(Frame([*_scene("shared", cell), *_answer("shared", cell)], says))
+    says = f"Up: what a way still finds. Across: what it keeps of {TOKENS:,} tokens."
+    gathered = [
+        dot(f"back {back}", _across(1), _up(len(TESTS)), 6, BLUE if token in cell["asked"] else INK)
+        for token, back in enumerate(reversed(range(1, len(cell["weights"]))))
+    ]
+    frames.append(Frame([*gathered, *_plane(known, ())], says))
+    landed: tuple[str, ...] = ()
+    for way, says in (
+        ("shared", "Shared keys keep a quarter, and miss four at once."),
+        ("sum", "The running sum keeps far less, and misses one of 32 as well."),
+        ("window", "The window finds only what is near."),
+    ):
+        landed = (*landed, way)
+        frames.append(Frame(_plane(known, landed), says))
+    says = "Each shortcut saves and misses something. The best corner is empty."
+    frames.append(Frame([*_plane(known, landed), *_corner()], says))
+    return Film("What each shortcut saves, and what it misses", frames, HIGH)
 
 
-def _top(row: int) -> float:
-    return TOP + row * TALL
+# A text -------------------------------------------------------------------------------------------
 
 
-def _colour(cell: dict[str, Any]) -> Colour:
-    return BLUE if cell["right"] >= FOUND else ORANGE
+def _at(token: int, tokens: int) -> float:
+    return LAST - (tokens - 1 - token) * (LAST - FIRST) / (tokens - 1)
 
 
-def _names() -> list[Part]:
+def _scene(way: str, cell: dict[str, Any]) -> list[Part]:
+    """A text, and what a way keeps of it."""
+    name = WAYS[way].name + (f" of {WINDOW}" if way == "window" else "")
     return [
-        word(f"name {row} {n}", 4, _top(row) + 22 + 20 * n, name, INK, "start", SMALL, weight)
-        for row, names in enumerate(WAYS.values())
-        for n, (name, weight) in enumerate(zip(names, (600, 400), strict=True))
+        word("way", 4, HEAD, name, anchor="start", size=24, weight=600),
+        *_text(way, cell),
+        *_memory(way, len(cell["weights"])),
     ]
 
 
-def _text(row: int, cell: dict[str, Any]) -> list[Part]:
-    """Tokens as dots up to the one that asks; those out of reach are pale."""
-    last, floor = len(cell["weights"]) - 1, _top(row) + FLOOR
-    pitch = (LAST - FIRST) / last
-    thick = min(THICKEST, 0.6 * pitch)
-    seen = pitch * (min(WINDOW - 1, last) if [*WAYS][row] == "window" else last)
-    edge, end = thick / 2 + 4, 0.3  # a dot at a line's very end is not drawn
-    dots = f"0 {pitch:.3f}"
-    return [
-        line(f"all {row}", [(LAST, floor), (FIRST - end, floor)], GREY, thick, 0.5, dots),
-        box(f"reach {row}", (LAST - seen - edge, floor - 10), (seen + 2 * edge, 20), INK, 0.1),
-        line(f"seen {row}", [(LAST, floor), (LAST - seen - end, floor)], INK, thick, 1, dots),
-        dot(f"asks {row}", LAST, floor, 8),
-        *(
-            dot(f"asked {row} {n}", _at(token, cell), floor, 8, BLUE)
-            for n, token in enumerate(cell["asked"])
-        ),
-    ]
+def _question(known: dict[str, Cells], opacity: float) -> Part:
+    """An arc that asks only, for the book that full attention then finds."""
+    cell = known["full"]["of 32"]
+    last = len(cell["weights"]) - 1
+    [asked] = cell["asked"]
+    ends = _at(last, last + 1), _at(asked, last + 1)
+    return arc("question", *ends, FLOOR, 0.2, BLUE, opacity, FLAT, dashes="2 9", thickest=THICKEST)
 
 
-def _answer(row: int, cell: dict[str, Any]) -> list[Part]:
+def _text(way: str, cell: dict[str, Any]) -> list[Part]:
+    """Tokens, counted from the one that asks; those out of reach are pale."""
+    tokens, asked = len(cell["weights"]), cell["asked"]
+    thick, thin = (10, 7) if tokens < 2 * WINDOW else (8, 4.5)
+    parts = []
+    for back in range(tokens):
+        token = tokens - 1 - back
+        big = token in asked or not back
+        pale = 0.25 if way == "window" and back >= WINDOW else 1
+        colour = BLUE if token in asked else INK
+        parts.append(
+            dot(f"back {back}", _at(token, tokens), MIDDLE, thick if big else thin, colour, pale)
+        )
+    middle = sum(_at(token, tokens) for token in asked[:2]) / len(asked[:2])
+    parts.append(word("asked", middle, FEET, "asked for", BLUE, size=SMALL))
+    parts.append(word("asks", LAST + 12, FEET, "asks", anchor="end", size=SMALL))
+    return parts
+
+
+def _memory(way: str, tokens: int) -> list[Part]:
+    """What is kept: a row for each head, a bead for each token; the sum's melt into its table."""
+    pitch = (LAST - FIRST) / (tokens - 1)
+    held = {"window": WINDOW, "sum": TABLE}.get(way, tokens)
+    right: float = LAST
+    if way == "sum":
+        right -= (LAST - FIRST - (held - 1) * pitch) / 2
+    step = pitch * (held - 1) / (tokens - 1) if way == "sum" else pitch
+    left = right - (held - 1) * pitch - 0.3  # a bead at a line's very end is not drawn
+    parts = [word("kept", 4, SHELF + 26, "kept", PURPLE, "start", SMALL)]
+    for head in range(HEADS):
+        y = SHELF + BEAD / 2 + (1.5 if way == "shared" else head) * (BEAD + GAP)
+        ends = [(right, y), (left, y)]
+        parts.append(line(f"head {head}", ends, PURPLE, BEAD, 1, f"0 {step:.3f}"))
+    return parts
+
+
+def _answer(way: str, cell: dict[str, Any]) -> list[Part]:
     """What the last token looks at, and how often it is right."""
-    last, floor = len(cell["weights"]) - 1, _top(row) + FLOOR - 10
-    right = f"{cell['right']:.2f}"
+    weights, asked = cell["weights"], cell["asked"]
+    last = len(weights) - 1
+    finds = cell["right"] >= FOUND
+    says = f"right {100 * cell['right']:.0f} times of 100"
+    colour = BLUE if finds else ORANGE
+    out = [word("out", (FIRST + LAST) / 2 - 60, FLOOR - 24, "out of reach", GREY, size=24)]
     return [
-        word(f"is {row}", RIGHT, floor + 17, right, _colour(cell), "start", 24, 700),
+        *(out if way == "window" else []),
+        word("right", 476, HEAD, says, colour, "end", SIZE, 600),
         *(
             arc(
-                f"look {row} {last - m}",
-                LAST,
-                _at(m, cell),
-                floor,
+                f"look {last - m}",
+                _at(last, last + 1),
+                _at(m, last + 1),
+                FLOOR,
                 weight,
-                BLUE if m in cell["asked"] else ORANGE,
-                wide=FLAT,
-                thickest=7,
+                BLUE if m in asked else ORANGE,
+                1.4,
+                FLAT,
+                thickest=THICKEST,
             )
-            for m, weight in enumerate(cell["weights"])
+            for m, weight in enumerate(weights)
             if weight >= LEAST and m != last
         ),
     ]
 
 
-def _table(rows: list[Cells]) -> list[Part]:
-    """How often each way is right in each test."""
-    parts = []
-    for n, (test, left) in enumerate(zip(TESTS, COLUMNS, strict=True)):
-        for row, cells in enumerate(rows):
-            right, colour = cells[test]["right"], _colour(cells[test])
-            parts += _cell(f"{row} {n}", row, left, right, f"{right:.2f}", colour)
+# The plane ----------------------------------------------------------------------------------------
+
+
+def _across(share: float) -> float:
+    """Where a share of what full attention keeps stands, ten times less as far left each time."""
+    return RIGHT + (RIGHT - LEFT) * math.log(share) / math.log(FEWEST)
+
+
+def _up(tests: int) -> float:
+    return TOP + (len(TESTS) - tests) * TEST
+
+
+def _plane(known: dict[str, Cells], landed: Sequence[str]) -> list[Part]:
+    """Both axes, and the ways at their places, or still at that of full attention."""
+    parts = [
+        word("finds", 4, HEAD, "still finds", anchor="start", size=SMALL, weight=600),
+        *(
+            word(f"test {test}", LEFT - 22, _up(n + 1) + 6, name, anchor="end", size=SMALL)
+            for n, (test, name) in enumerate(TESTS.items())
+        ),
+        *(
+            line(f"level {n}", [(LEFT - 12, _up(n)), (RIGHT + 8, _up(n))], GREY, 1, 0.4)
+            for n in range(1, len(TESTS) + 1)
+        ),
+        line("across", [(LEFT - 12, BASE), (RIGHT + 8, BASE)], INK, 2),
+        line("up", [(LEFT - 12, BASE), (LEFT - 12, TOP - 20)], INK, 2),
+        word("keeps", 4, FEET - 8, "keeps", anchor="start", size=SMALL, weight=600),
+        *(
+            word(
+                f"keeps {n}",
+                _across(1 / n) - 3,
+                FEET - 8,
+                "all" if n == 1 else f"1/{n}",
+                size=SMALL,
+            )
+            for n in (1, 10, 100, FEWEST)
+        ),
+        *(
+            line(f"tick {n}", [(_across(1 / n), BASE), (_across(1 / n), BASE + 6)], INK, 2)
+            for n in (1, 10, 100, FEWEST)
+        ),
+    ]
+    numbers = kept()
+    for way, (name, anchor) in reversed([*WAYS.items()]):
+        there = way == "full" or way in landed
+        share = numbers[way] / numbers["full"] if there else 1
+        x, y = _across(share), _up(passed(known[way]) if there else len(TESTS))
+        colour = BLUE if way == "full" else ORANGE
+        parts.append(line(f"stem {way}", [(x, BASE), (x, y)], colour, 4, 0.4 * there))
+        point = "back 0" if way == "full" else f"point {way}"  # the token that asks
+        parts.append(dot(point, x, y, 10, colour, float(there)))
+        if there:
+            aside = 18 if anchor == "start" else -18
+            says = name if way == "full" else f"{name} 1/{1 / share:.0f}"
+            parts.append(word(f"name {way}", x + aside, y - 8, says, colour, anchor, SIZE, 600))
     return parts
 
 
-def _memory(numbers: dict[str, int]) -> list[Part]:
-    """What each way keeps, as a share of what full attention does."""
-    parts = []
-    for row, many in enumerate(numbers.values()):
-        share = many / numbers["full"]
-        says = "all" if share == 1 else f"1/{1 / share:.0f}"
-        parts += _cell(f"{row} keeps", row, KEEPS, share, says, PURPLE)
-    return parts
-
-
-def _heads() -> list[Part]:
-    """The table's columns are named from its start."""
-    names = [*(asked.short for asked in TESTS.values()), "keeps"]
-    lefts = zip((*COLUMNS, KEEPS), names, strict=True)
-    return [_head(f"column {n}", left, name) for n, (left, name) in enumerate(lefts)]
-
-
-def _bare() -> list[Part]:
-    """The table's bars, before they are full, which they are as their numbers come."""
+def _corner() -> list[Part]:
+    """Where a way would stand that keeps little and finds all."""
+    x, y = _across(1 / FEWEST) + 6, _up(len(TESTS))
+    turns = [2 * math.pi * n / 24 for n in range(25)]
+    ring = [(x + 13 * math.cos(turn), y + 13 * math.sin(turn)) for turn in turns]
     return [
-        box(f"bare {row} {n}", (left, _top(row) + 30), CELL, INK, 0.12)
-        for row in range(len(WAYS))
-        for n, left in enumerate((*COLUMNS, KEEPS))
+        line("wanted", ring, GREY, 2.5, 1, "2 6"),
+        word("none", x + 22, y - 8, "none here", GREY, "start", SIZE, 600),
     ]
-
-
-def _cell(key: str, row: int, left: float, share: float, says: str, colour: Colour) -> list[Part]:
-    """A bar that is as full as a share, under what is said of it."""
-    (wide, tall), top = CELL, _top(row)
-    return [
-        box(f"share {key}", (left, top + 30), (wide * share, tall), colour),
-        word(f"says {key}", left, top + 25, says, colour, "start", SIZE, 700),
-    ]
-
-
-def _asks() -> Part:
-    return word("asks", LAST, FEET, "asks", size=SMALL)
-
-
-def _share_right() -> Part:
-    """What the numbers are."""
-    return word("right", ENDS, HEAD, "share right", anchor="end", size=SMALL)
-
-
-def _head(key: str, x: float, text: str, size: float = SMALL) -> Part:
-    return word(key, x, HEAD, text, anchor="start", size=size, weight=600 if size > SMALL else 400)
-
-
-def _at(token: int, cell: dict[str, Any]) -> float:
-    last = len(cell["weights"]) - 1
-    return LAST - (last - token) * (LAST - FIRST) / last

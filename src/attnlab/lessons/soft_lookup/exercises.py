@@ -37,8 +37,9 @@ def _shelf(rng: Generator, given: Mapping[str, Any]) -> list[str]:
 def _hard_cases(rng: Generator) -> Iterator[Case]:
     word, *others = (str(each) for each in rng.permutation(SPINES))
     vectors, near = _numbers(rng, 4, 3), float(rng.normal())
+    last = (list(vectors[0]), vectors[::-1], _numbers(rng, 4, 2))
+    yield Case("values", last, note="keys are lists")
     for query, keys, note in (
-        (list(vectors[0]), vectors, "keys are lists"),
         (list(vectors[0]), [[*vectors[0], 1.0], vectors[1], vectors[0]], "one is a longer list"),
         (list(vectors[0]), [vectors[0][::-1], vectors[0]], "one has its numbers in another order"),
         (word, [f"{word}s", word[:-1], word.upper(), word], "other keys are like it"),

@@ -8,25 +8,27 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Choice, Film, Frame
 from attnlab.figures.live.parts import (
     INK,
     LETTER,
+    SIZE,
     SMALL,
     WIDE,
     Part,
     across,
     arc,
     box,
+    dot,
     line,
     places,
     word,
 )
-from attnlab.figures.palette import GREY, ORANGE
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 SENTENCES = Path(__file__).with_name("sentences.json")
 MENUS = {
@@ -35,11 +37,17 @@ MENUS = {
     "second noun": ("boy", "girls", "cat", "cats"),
 }
 MANY = ("dogs", "kings", "girls", "cats")
-HIGH, LINE, FLOOR = 228, 190, 168  # of the sheet; of the words; where arcs begin
-GAP, LEAST = 15, 0.05  # between words, where there is room; a weight that is drawn
-EDGE, TALL = 16, 58  # how much wider the slot of the verbs is than they are, how high it is
-AIR = 6  # before the slot, as its neighbour is bold
+HIGH, LINE, FLOOR = 252, 184, 156  # of the sheet; of the words; where arcs begin
+GAP, LEAST = 15, 0.01  # between words, where there is room; a share that is drawn
+EDGE, TALL = 38, 58  # how much wider the slot of the verbs is than they are, how high it is
+INTO = 14  # how far in it the marks are of what is one or many
+WIDER = 10  # by how much the word that listens is, as it is bold
+AIR = 4  # before the slot
 APART = 13  # how far the two verbs are from the line
+PIPE = 16  # thickness of an arc of share 1
+MARK, LARGEST = 4, 6.5  # radius of a noun's marks before it is heard, and of one heard alone
+BAR, BAR_HIGH, ALL = (130, 222), 24, 294  # where shares are laid end to end; how long all are
+PETAL = ((3, -44), (46, -34))  # bends of the arc from a word to itself
 START = "start"  # what the model has for the beginning of a text
 
 
@@ -74,121 +82,304 @@ def _recorded() -> dict[str, Any]:
 def _frames(chosen: Choice) -> list[Frame]:
     words = sentence(chosen)
     known = _recorded()[" ".join(words)]
-    row, verbs = known["weights"][-1], sorted((known["guess"], known["other"]))
-    text, last = [START, *words], len(words)
-    middles = _places(text, verbs[1])
-    first, second = nouns = (2, text.index(chosen["second noun"], 3))
-    stage = [*_asked(middles, last, nouns), *_doubt(middles, last, first)]
-    slot, said = _verbs(verbs, middles[-1]), f"“{text[-1]}”"
-    near = (
-        f"stands beside “{text[second]}”, and gives it"
-        if second < last
-        else "is a noun itself, and keeps"
-    )
-    heard = [*_arcs(row, middles), *_given(row, middles, nouns)]
-    guess, other = known["guess"], known["other"]
-    return [
-        Frame(
-            [*_words(text, middles), *stage, *slot],
-            f"Whom will {said} listen to? That decides between “{verbs[0]}” and “{verbs[1]}”.",
-        ),
-        Frame(
-            [*_words(text, middles), *stage, *slot, *_given(row, middles, (second,))],
-            f"{said} {near} {row[second]:.2f}.",
-        ),
-        Frame(
-            [*_words(text, middles, first), *_asked(middles, last, nouns), *slot, *heard],
-            f"“{text[first]}”, {last - first} words back, gets {row[first]:.2f}.",
-        ),
-        Frame(
-            [
-                *_words(text, middles, first),
-                *_asked(middles, last, nouns),
-                *_verbs(verbs, middles[-1], guess),
-                *heard,
-            ],
-            f"{said} has listened to “{text[first]}”: the likeliest verb is “{guess}”, "
-            f"not “{other}”.",
-        ),
-    ]
+    text, verbs = [START, *words], sorted((known["guess"], known["other"]))
+    nouns = (2, text.index(chosen["second noun"], 3))
+    scene = Scene(text, nouns, hundredths(known["weights"][-1]), verbs)
+    return scene.frames(known["guess"], known["other"])
 
 
-def _places(text: Sequence[str], verb: str) -> list[float]:
-    """Where the middles of words are, and of the slot for the verb after them."""
-    wide = _width(verb) + AIR
-    gap = min(GAP, (WIDE - 2 - wide - across(text, gap=0)) / len(text))
-    right = across(text, gap=gap) + gap
-    left = (WIDE - right - wide) / 2
-    return [*places(text, gap=gap, left=left), left + right + (wide + AIR) / 2]
+def hundredths(row: Sequence[float]) -> list[float]:
+    """Shares in two digits that add up to 1: those nearest to the next hundredth are rounded up."""
+    down = [int(100 * share + 1e-6) for share in row]
+    order = sorted(range(len(row)), key=lambda j: down[j] - 100 * row[j])
+    up = order[: 100 - sum(down)]
+    return [(each + (j in up)) / 100 for j, each in enumerate(down)]
+
+
+class Scene(NamedTuple):
+    """A sentence whose last word listens.
+
+    Attributes:
+        text: its words.
+        nouns: the places of both.
+        shares: of the last word.
+        verbs: one of which comes next.
+    """
+
+    text: Sequence[str]
+    nouns: tuple[int, int]
+    shares: Sequence[float]
+    verbs: Sequence[str]
+
+    def frames(self, guess: str, other: str) -> list[Frame]:
+        """Of the film."""
+        last, (first, second) = len(self.text) - 1, self.nouns
+        said, far = f"“{self.text[-1]}”", self.shares[first]
+        near = (
+            f"{said} gives “{self.text[second]}”, beside it, {self.shares[second]:.2f}, and"
+            if second < last
+            else f"{said} keeps {self.shares[second]:.2f}, and gives"
+        )
+        slot = self.slot()
+        listens = [*self.arcs(1), *self.words(), *self.given()]
+        heard = [*listens, *self.sum(), *slot]
+        return [
+            Frame(
+                [*self.arcs(0), *self.asked(), *self.words(), *slot, *self.marks(0), *_legend()],
+                f"Whom {said} listens to will decide: “{self.verbs[0]}” for many, "
+                f"“{self.verbs[1]}” for one.",
+            ),
+            Frame(
+                [*listens, *slot, *self.parts(), *self.marks(0), *_legend()],
+                f"{near} “{self.text[first]}”, {last - first} words back, {far:.2f}.",
+            ),
+            Frame(
+                [*heard, *self.marks(0, is_heard=True)],
+                "All shares add up to 1. A share says how much of a word is heard.",
+            ),
+            Frame(
+                [*heard, *self.marks(1, is_heard=True)],
+                f"So what {said} hears is a blend, and most of it is “{self.text[first]}”.",
+            ),
+            Frame(
+                [*heard, *self.marks(2, is_heard=True)],
+                "It goes on to where the verb is guessed.",
+            ),
+            Frame(
+                [
+                    *self.arcs(1, 0.8),
+                    *self.words(),
+                    *self.given(),
+                    *self.sum(),
+                    *self.slot(guess),
+                    *self.marks(3, is_heard=True, guess=guess),
+                ],
+                f"{said} has listened to “{self.text[first]}”: the likeliest verb is “{guess}”, "
+                f"not “{other}”.",
+            ),
+        ]
+
+    @property
+    def middles(self) -> list[float]:
+        """Of the words, and of the slot for the verb after them."""
+        wide, bold = _width(self.verbs[1]) + AIR, across(self.text, gap=0) + WIDER
+        gap = min(GAP, (WIDE - 4 - wide - bold) / len(self.text))
+        right = bold + gap * len(self.text)
+        left = (WIDE - right - wide) / 2
+        *middles, last = places(self.text, gap=gap, left=left)
+        return [*middles, last + WIDER / 2, left + right + (wide + AIR) / 2]
+
+    @property
+    def left(self) -> float:
+        """Of the slot."""
+        return self.middles[-1] - _width(self.verbs[1]) / 2
+
+    def colour(self, j: int) -> Colour:
+        """Of a word: what it says of the verb, one or many, or nothing."""
+        if j not in self.nouns:
+            return GREY
+        return _of(self.text[j] in MANY)
+
+    def words(self) -> list[Part]:
+        """All; the one that listens is bold, and nouns have the colour of one or many."""
+        return [
+            word(
+                f"word {j}",
+                self.middles[j],
+                LINE,
+                each,
+                (self.colour(j) if j in self.nouns else INK) if j else GREY,
+                size=SIZE if j else SMALL,
+                weight=700 if j == len(self.text) - 1 else 400,
+            )
+            for j, each in enumerate(self.text)
+        ]
+
+    def path(self, j: int) -> Part:
+        """From the word that listens to another, or to itself."""
+        middles, last = self.middles, len(self.text) - 1
+        share, x = self.shares[j], middles[last]
+        part = arc(
+            f"to {j}",
+            x,
+            middles[j],
+            FLOOR,
+            share,
+            self.colour(j),
+            wide=x - middles[0],
+            thickest=PIPE,
+        )
+        if j < last:
+            return part
+        bends = " ".join(f"{x + right:.1f} {FLOOR + down}" for right, down in PETAL)
+        return part._replace(
+            look={**part.look, "d": f"M{x:.1f} {FLOOR}C{bends} {x + 1:.1f} {FLOOR}"}
+        )
+
+    def arcs(self, come: float, opacity: float = 0.4) -> list[Part]:
+        """To each word that is heard: not begun, 0, or there, 1."""
+        parts = []
+        for part in (self.path(j) for j, share in enumerate(self.shares) if share >= LEAST):
+            long = _length(str(part.look["d"]))
+            look: dict[str, Any] = {
+                "stroke-dasharray": f"{long * come:.1f} 2000",
+                "opacity": opacity * come,
+            }
+            parts.append(part._replace(look={**part.look, **look}))
+        return parts
+
+    def asked(self) -> list[Part]:
+        """An arc to each word before, of which nothing is known, and a question mark."""
+        middles, last = self.middles, len(self.text) - 1
+        x, wide = middles[last], middles[last] - middles[0]
+        parts = [
+            arc(
+                f"to {j}?",
+                x,
+                middles[j],
+                FLOOR,
+                0.15,
+                GREY,
+                2 if j in self.nouns else 0.8,
+                wide,
+                dashes="4 7",
+            )
+            for j in range(last)
+        ]
+        return [
+            *parts,
+            word("doubt", middles[-1], LINE - 20 - TALL / 2, "?", INK, size=40, weight=700),
+        ]
+
+    def given(self) -> list[Part]:
+        """The shares, under their words."""
+        return [
+            word(
+                f"given {j}",
+                self.middles[j],
+                LINE + 24,
+                f"{share:.2f}",
+                self.colour(j),
+                size=SMALL,
+                weight=700 if j in self.nouns else 400,
+            )
+            for j, share in enumerate(self.shares)
+            if share >= LEAST
+        ]
+
+    def parts(self, is_laid: bool = False) -> list[Part]:
+        """The shares as lengths: none yet under their words, or laid end to end."""
+        boxes, right = [], float(BAR[0])
+        for j, share in enumerate(self.shares):
+            if share < LEAST:
+                continue
+            at, long = (right, ALL * share) if is_laid else (self.middles[j], 0.0)
+            boxes.append(box(f"part {j}", (at, BAR[1]), (long, BAR_HIGH), self.colour(j), 0.4))
+            right += ALL * share
+        return boxes
+
+    def sum(self) -> list[Part]:
+        """The shares, laid end to end, and what they are."""
+        first, y = self.nouns[0], BAR[1] + 18.5
+        middle = BAR[0] + ALL * (sum(self.shares[:first]) + self.shares[first] / 2)
+        look: dict[str, Any] = {"size": SMALL}
+        return [
+            *self.parts(is_laid=True),
+            word("hears", BAR[0] - 8, y, f"“{self.text[-1]}” hears", GREY, "end", **look),
+            word("all", BAR[0] + ALL + 8, y, "= 1", GREY, "start", **look),
+            word("most", middle, y, f"{self.text[first]} {self.shares[first]:.2f}", **look),
+        ]
+
+    def marks(self, come: int, is_heard: bool = False, guess: str = "") -> list[Part]:
+        """A dot of a noun that is one, two of a noun that is many, as large as they are heard.
+
+        They are above it, come to the word that listens, to the slot, or in it.
+        """
+        middles, last, parts = self.middles, len(self.text) - 1, []
+        for j in self.nouns:
+            there = _turned(str(self.path(j).look["d"]))
+            x, top, up = self.left + INTO, LINE - 6 - TALL / 2, FLOOR - 44
+            over = f"C{middles[last]:.1f} {up} {x:.1f} {up} {x:.1f} {top:.1f}"
+            on = _length(f"M{middles[last]:.1f} {FLOOR}{over}")
+            r = max(LARGEST * self.shares[j] ** 0.5, 1) if is_heard else MARK
+            apart = 2 * r + 2 if self.text[j] in MANY else 0
+            far, row = _length(there), TALL / 2 + (APART if guess == self.verbs[1] else -APART)
+            stops = (0, far - apart, far + on - apart - r - 2, far + on + row - apart / 2)
+            parts.append(
+                Part(
+                    "path",
+                    f"mark {j}",
+                    {
+                        "d": f"{there}{over}L{x:.1f} {top + TALL:.1f}",
+                        "fill": "none",
+                        "stroke": self.colour(j).drawn,
+                        "stroke-width": round(2 * r, 2),
+                        "stroke-linecap": "round",
+                        "stroke-dasharray": f"0 {apart or 4000:.1f} 0 4000",
+                        "stroke-dashoffset": round(-stops[come], 1),
+                        "opacity": float(come < len(stops) - 1),
+                    },
+                )
+            )
+        return parts
+
+    def slot(self, guess: str = "") -> list[Part]:
+        """Both verbs, at the end of the line; the one that is not guessed is crossed out."""
+        wide = _width(self.verbs[1])
+        corner = (self.left, LINE - 6 - TALL / 2)
+        edge = _of(guess == self.verbs[0]) if guess else GREY
+        parts = [box("slot", corner, (wide, TALL), edge, 0.12, 2 if guess else 1.5)]
+        for up, verb in zip((-1, 1), self.verbs, strict=True):
+            is_lost = bool(guess) and verb != guess
+            y, is_many = LINE + up * APART, up < 0
+            colour = GREY if is_lost else _of(is_many)
+            weight = 700 if verb == guess else 400
+            left = self.left + 27
+            parts.append(word(f"verb {up}", left, y, verb, colour, "start", SMALL, weight))
+            xs = (INTO - 5, INTO + 5) if is_many else (INTO,)
+            parts += [dot(f"{up} is {x}", self.left + x, y - 6, MARK, colour) for x in xs]
+            if is_lost:
+                right = left + LETTER * SMALL * len(verb)
+                parts.append(line("lost", [(left - 1, y - 6), (right, y - 6)], GREY, 2))
+        return parts
+
+
+def _legend() -> list[Part]:
+    """What dots mean."""
+    y, parts = BAR[1] + 18.5, []
+    for means, left in {"many": 130, "one": 268}.items():
+        colour = _of(means == "many")
+        parts.append(word(means, left + 20, y, means, colour, "start", SMALL, 700))
+        xs = (left, left + 10) if means == "many" else (left + 8,)
+        parts += [dot(f"{means} {x}", x, y - 6, MARK, colour) for x in xs]
+    return parts
+
+
+def _of(is_many: bool) -> Colour:
+    return ORANGE if is_many else BLUE
 
 
 def _width(verb: str) -> float:
     return LETTER * SMALL * len(verb) + EDGE
 
 
-def _asked(middles: Sequence[float], last: int, nouns: Sequence[int]) -> list[Part]:
-    """The arcs of which the last word may draw one: to either noun."""
-    wide = middles[-1] - middles[0]
-    return [
-        arc(f"to {j}?", middles[last], middles[j], FLOOR, 0.15, GREY, 2, wide, dashes="4 6")
-        for j in nouns
+def _points(d: str) -> list[complex]:
+    """Ends and bends of an arc."""
+    numbers = [float(each) for each in d.replace("M", " ").replace("C", " ").split()]
+    return [complex(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+
+
+def _turned(d: str) -> str:
+    """An arc, from its end to its start."""
+    start, *bends = [f"{each.real:.1f} {each.imag:.1f}" for each in reversed(_points(d))]
+    return f"M{start}C{' '.join(bends)}"
+
+
+def _length(d: str) -> float:
+    """Of an arc."""
+    a, b, c, e = _points(d)
+    along = [
+        (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * e
+        for t in (n / 60 for n in range(61))
     ]
-
-
-def _doubt(middles: Sequence[float], last: int, first: int) -> list[Part]:
-    """A question mark under the wider of these arcs."""
-    middle = (middles[last] + middles[first]) / 2
-    return [word("doubt", middle, FLOOR - 30, "?", ORANGE, size=36, weight=700)]
-
-
-def _given(row: Sequence[float], middles: Sequence[float], nouns: Sequence[int]) -> list[Part]:
-    """What these nouns are given, under them."""
-    return [
-        word(f"given {j}", middles[j], LINE + 24, f"{row[j]:.2f}", ORANGE, size=SMALL, weight=600)
-        for j in nouns
-    ]
-
-
-def _verbs(verbs: Sequence[str], middle: float, guess: str = "") -> list[Part]:
-    """Both, in a slot at the end of the line; the one that is not guessed is crossed out."""
-    wide = _width(verbs[1])
-    corner = (middle - wide / 2, LINE - 6 - TALL / 2)
-    parts = [box("slot", corner, (wide, TALL), ORANGE, 0.1, 1.5)]
-    for up, verb in zip((-1, 1), verbs, strict=True):
-        is_lost = bool(guess) and verb != guess
-        y = LINE + up * APART
-        weight = 700 if verb == guess else 400
-        colour = GREY if is_lost else ORANGE
-        parts.append(word(f"verb {up}", middle, y, verb, colour, size=SMALL, weight=weight))
-        if is_lost:
-            half = LETTER * SMALL * len(verb) / 2
-            parts.append(line("lost", [(middle - half, y - 6), (middle + half, y - 6)], GREY, 2))
-    return parts
-
-
-def _words(text: Sequence[str], middles: Sequence[float], subject: int | None = None) -> list[Part]:
-    """All words; the last is bold, as it asks, and so is the one that it has listened to."""
-    return [
-        word("word 0", middles[0], LINE, START, GREY, size=SMALL),
-        *(
-            word(
-                f"word {i}",
-                middles[i],
-                LINE,
-                text[i],
-                ORANGE if i == subject else INK,
-                weight=700 if i in (len(text) - 1, subject) else 400,
-            )
-            for i in range(1, len(text))
-        ),
-    ]
-
-
-def _arcs(row: Sequence[float], middles: Sequence[float]) -> list[Part]:
-    """Of the last word."""
-    last, wide = len(row) - 1, middles[-1] - middles[0]
-    return [
-        arc(f"{last} {j}", middles[last], middles[j], FLOOR, weight, ORANGE, 1, wide)
-        for j, weight in enumerate(row)
-        if weight >= LEAST
-    ]
+    return sum(abs(after - before) for before, after in pairwise(along))

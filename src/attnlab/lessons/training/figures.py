@@ -21,13 +21,13 @@ from attnlab.figures.picture import (
     PURPLE,
     STYLE,
     Picture,
-    draw_heatmap,
     name_lines,
     new_figure,
     with_looks,
 )
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
+BAR, TOLD = 0.85, 0.1  # how high a bar of 1 is in its row, and the least number that is written
 PAUSE = 0.5  # seconds between two drawings of a training
 # The family of sentences: in each, *it* means the animal or the thing.
 ANIMALS = ("animal", "dog", "cat", "horse", "llama", "child", "bird")
@@ -61,7 +61,7 @@ class Watch:
 
     def __init__(self, name: str, steps: int) -> None:
         self.losses: list[float] = []
-        self._name, self._steps = name, steps
+        self.name, self._steps = name, steps
         self._drawn = 0.0
         self._place: Any = None
 
@@ -93,13 +93,13 @@ class Watch:
 
     def _bundle(self, step: int = -1) -> dict[str, str]:
         """What is shown: at a step the plot so far, before and after all steps a line of text."""
-        name, steps = html.escape(self._name), self._steps
+        name, steps = html.escape(self.name), self._steps
         if step < 0:
-            text = f"training: {self._name}, {steps} steps"
+            text = f"training: {self.name}, {steps} steps"
             return {"text/plain": text, "text/html": html.escape(text)}
         label = f"{name}: step {step} of {steps}, loss {self.losses[-1]:.3f}"
         bar = f'<progress max="{steps}" value="{step}" aria-label="{name}"></progress> {label}'
-        picture = losses({self._name: self.losses}, most=steps)._repr_mimebundle_()["text/html"]
+        picture = losses({self.name: self.losses}, most=steps)._repr_mimebundle_()["text/html"]
         return {"text/plain": label, "text/html": f"<div>{bar}</div>{picture}"}
 
 
@@ -113,6 +113,7 @@ class Diary(Watch):
         parts: of the text, by what they are called.
 
     Attributes:
+        name: of the training.
         pages: what it wrote, by step.
         curves: for each part, the losses at every 20th step and at the end.
     """
@@ -154,8 +155,8 @@ def losses(
     curves: Mapping[str, Sequence[float]],
     floor: float = 0.0,
     label: str = "",
+    title: str = "",
     most: int = 0,
-    every: int = 1,
 ) -> Picture:
     """Training losses, and a line to compare them with.
 
@@ -163,14 +164,13 @@ def losses(
         curves: for each model, its losses; five at most.
         floor: height of the line, if it has a label.
         label: what the line is.
+        title: what is to be seen.
         most: steps that the axis has room for; 0 for as many as there are.
-        every: steps from one loss to the next.
     """
-    figure, axes = new_figure(width=8.5, height=3.0)
+    figure, axes = new_figure(width=7.6, height=3.0)
     place = axes[0, 0]
     for (name, curve), (colour, line) in with_looks(curves.items(), LINES):
-        steps = range(0, every * len(curve), every)
-        place.plot(steps, as_array(curve), color=colour, linestyle=line, label=name)
+        place.plot(as_array(curve), color=colour, linestyle=line, linewidth=2, label=name)
     words = "; ".join(
         f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f}" for name, curve in curves.items()
     )
@@ -180,18 +180,20 @@ def losses(
             label,
             (1, floor),
             xycoords=("axes fraction", "data"),
-            xytext=(0, 4),
+            xytext=(0, 5),
             textcoords="offset points",
             ha="right",
             color=GREY,
-            fontsize=STYLE["font.size"] - 1,
+            fontsize=STYLE["font.size"],
         )
-    place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or None))
+    longest = max(map(len, curves.values()))
+    place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or longest))
+    place.set_title(title)
     ends, (low, high) = [curve[-1] for curve in curves.values()], place.get_ylim()
     kinds = {name.rsplit(maxsplit=1)[0] for name in curves}
     if len(ends) > 1 and len(kinds) == 1 and max(ends) - min(ends) < (high - low) / 50:
-        for curve_line in place.get_lines():  # they end as one, and have one name
-            curve_line.set_label("_")
+        for curve_line in place.get_lines()[: len(ends)]:  # they end as one: one look, one name
+            curve_line.set(label="_", color=BLUE, linestyle="-")
         place.annotate(
             f"all {len(ends)} {kinds.pop()}s",
             (1, sum(ends) / len(ends)),
@@ -199,31 +201,102 @@ def losses(
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
             va="center",
+            color=BLUE,
+            fontsize=STYLE["font.size"],
         )
     name_lines(place)
     line = f", with a line at {floor:.2f}, {label}" if label else ""
-    points = max(map(len, curves.values()))
-    longest = points if every == 1 else every * (points - 1)
     return Picture(figure, f"Loss over {longest} steps{line}. {words}.")
 
 
+def overfitting(diaries: Sequence[Diary]) -> Picture:
+    """For each training the loss on what it reads and on what is held out, and the gap between.
+
+    Args:
+        diaries: of trainings, with two parts of a text; the last one is looked at.
+    """
+    figure, axes = new_figure(width=8.4, height=3.9)
+    place, said = axes[0, 0], []
+    for diary in diaries:
+        colour = ORANGE if diary is diaries[-1] else GREY
+        steps = [diary.EVERY * n for n in range(len(next(iter(diary.curves.values()))))]
+        highest = max(curve[-1] for curve in diary.curves.values())
+        for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
+            place.plot(steps, curve, line, color=colour, linewidth=2)
+            place.annotate(
+                f"{name}: {curve[-1]:.1f}",
+                (steps[-1], curve[-1]),
+                (8, 0),
+                textcoords="offset points",
+                va="bottom" if curve[-1] == highest else "top",
+                color=colour,
+                fontsize=STYLE["font.size"],
+            )
+            said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
+        place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
+    lowest = int(np.argmin(curve))  # of the last: held out
+    place.plot(steps[lowest], curve[lowest], "o", color=ORANGE, markersize=7)
+    place.annotate(
+        f"lowest: {curve[lowest]:.1f}",
+        (steps[lowest], curve[lowest]),
+        (0, -9),
+        textcoords="offset points",
+        va="top",
+        color=ORANGE,
+        fontsize=STYLE["font.size"],
+    )
+    place.set(
+        xlabel="step",
+        ylabel="loss, nats",
+        ylim=(0, None),
+        xlim=(
+            0,
+            max(
+                diary.EVERY * (len(curve) - 1)
+                for diary in diaries
+                for curve in diary.curves.values()
+            ),
+        ),
+    )
+    place.set_title(
+        f"{diary.name}: held out, the loss is lowest at step {steps[lowest]}, and then it rises"
+        if curve[-1] > curve[lowest]
+        else f"{diary.name}: held out, the loss is still at its lowest"
+    )
+    return Picture(
+        figure,
+        f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {steps[lowest]}, "
+        f"{curve[lowest]:.1f}.",
+    )
+
+
 def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
-    """Where the phrases may lie, for one number of *not*."""
+    """Where the phrases may lie, for one number of *not*: one of them on the wrong side alone."""
     place.axhline(0, color=GREY, linewidth=1, zorder=0)
-    place.axvline(0, color=GREY, linewidth=1, linestyle=":", zorder=0)
-    for height, word, number, colour in (
-        (0.45, "not like", like, BLUE),
-        (-0.55, "not hate", hate, ORANGE),
-    ):
-        place.plot([no, number], [height, height], color=colour, linewidth=7, alpha=0.5)
-        beyond = height + 0.14 if height > 0 else height - 0.14
-        below = "bottom" if height > 0 else "top"
-        place.text((no + number) / 2, beyond, word, ha="center", va=below, color=colour)
+    place.plot([0, 0], [-0.85, 0.65], ":", color=GREY, linewidth=1, zorder=0)
+    for height, word, number in ((0.5, "not like", like), (-0.7, "not hate", hate)):
+        stuck = no * number > 0  # the bar does not cross 0
+        colour = ORANGE if stuck else GREY
+        place.plot(
+            [no, number], [height] * 2, color=colour, linewidth=9, solid_capstyle="butt", alpha=0.6
+        )
+        side = "friendly" if no > 0 else "hostile"
+        place.text(
+            (no + number) / 2,
+            height + 0.2 if height > 0 else height - 0.2,
+            f"{word}: {side} alone" if stuck else f"{word}: both sides",
+            ha="center",
+            va="bottom" if height > 0 else "top",
+            color=colour,
+            fontsize=STYLE["font.size"],
+        )
     for word, number in (("hate", hate), ("not", no), ("like", like)):
-        place.plot([number], [0], "o", color="black")
-        place.text(number, -0.12, word, ha="center", va="top")
-    place.set(ylim=(-1, 1), yticks=[], xlabel="hostile  ←  number  →  friendly", xlim=(-3.4, 3.4))
-    place.spines["left"].set_visible(False)
+        place.plot([number], [0], "o", color="black", markersize=8)
+        place.text(number, -0.2, f"{word} {number:+g}".replace("-", "−"), ha="center", va="top")
+    place.text(-4.4, 0.1, "hostile", color=GREY)
+    place.text(4.4, 0.1, "friendly", color=GREY, ha="right")
+    place.set(ylim=(-1.3, 1), xlim=(-4.4, 4.4))
+    place.axis("off")
 
 
 def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
@@ -233,52 +306,70 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
         like, hate: the numbers of those words.
         no: size of the number of *not*.
     """
-    figure, axes = new_figure(columns=2, width=10, height=2.7)
+    figure, axes = new_figure(rows=2, width=7.2, height=4.4)
     _number_line(axes[0, 0], like, -no, hate)
-    axes[0, 0].set_title("not is negative: not hate stays left")
-    _number_line(axes[0, 1], like, no, hate)
-    axes[0, 1].set_title("not is positive: not like stays right")
+    axes[0, 0].set_title("not is hostile: not hate cannot become friendly")
+    _number_line(axes[1, 0], like, no, hate)
+    axes[1, 0].set_title("not is friendly: not like cannot become hostile")
     return Picture(
         figure,
-        f"Two number lines with hate at {hate:g} and like at {like:g}. Left, not at {-no:g}: the "
+        f"Two number lines with hate at {hate:g} and like at {like:g}. Above, not at {-no:g}: the "
         f"bar of not like reaches from {-no:g} to {like:g} and crosses 0, the bar of not hate, "
-        f"from {-no:g} to {hate:g}, lies left of 0. Right, not at {no:g}: the bar of not hate "
+        f"from {-no:g} to {hate:g}, lies left of 0. Below, not at {no:g}: the bar of not hate "
         f"crosses 0, the bar of not like, from {like:g} to {no:g}, lies right of 0.",
     )
 
 
-def rows(
-    panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], label: str = "weight"
-) -> Picture:
-    """Rows of numbers under each other, in panels that share their colours.
+def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str) -> Picture:
+    """Rows of bars under each other, of numbers from 0 to 1.
 
     Args:
         panels: for each title, (M,) weights or shares by what the row is called.
         keys: M labels.
-        label: what the numbers are.
+        focus: the title of the panel, or the name of the row, that is looked at; the rest is grey.
     """
     heights = [len(panel) for panel in panels.values()]
-    words_below = max(map(len, keys)) > 2  # else numbers, which take less room
     figure, axes = new_figure(
         rows=len(panels),
-        width=2.4 + (0.78 if words_below else 0.5) * len(keys),
-        height=1.0 + 0.75 * len(panels) + 0.34 * sum(heights),
+        width=1.0 + max(0.5, 0.08 * max(map(len, keys))) * len(keys),
+        height=0.62 * len(panels) + 0.36 * sum(heights),
         height_ratios=heights,
     )
     words = []
     for place, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
         numbers = np.stack([as_array(row) for row in panel.values()])
-        image = draw_heatmap(place, numbers, list(panel), keys, title)
-        if words_below:
-            place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
-        place.tick_params(labelbottom=place is axes[-1, 0])
-        for text in place.texts:
-            text.set_text(text.get_text().replace("0.00", ""))  # what is there stands out
+        for n, (name, row) in enumerate(zip(panel, numbers, strict=True)):
+            _bars(place, -n, row, looked_at=focus in (title, name))
+        place.set_title(title)
+        place.set_xticks(range(len(keys)), keys)
+        place.set_yticks([0.3 - n for n in range(len(panel))], panel)
+        place.set(xlim=(-0.5, len(keys) - 0.5), ylim=(0.95 - len(panel), 0.95))
+        place.spines[:].set_visible(False)
+        place.tick_params(length=0)
         found = (
             f"{name} most on {keys[int(row.argmax())]} ({row.max():.2f}), "
             f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
             for name, row in zip(panel, numbers, strict=True)
         )
         words.append(f"{title}: {'; '.join(found)}")
-    figure.colorbar(image, ax=axes, label=label)
-    return Picture(figure, f"Rows of {label} as heatmaps. {'. '.join(words)}.")
+    return Picture(figure, f"Rows of bars. {'. '.join(words)}.")
+
+
+def _bars(place: Axes, foot: float, row: np.ndarray, looked_at: bool) -> None:
+    """A bar for each number, as high as it is, with the number where it can be read."""
+    place.axhline(foot, color="#bbbbbb", linewidth=1, zorder=0)
+    place.bar(
+        range(len(row)), BAR * row, bottom=foot, width=0.84, color=BLUE if looked_at else "#cccccc"
+    )
+    for n, number in enumerate(row):
+        if number >= TOLD:
+            inside = number > 0.5
+            place.text(
+                n,
+                foot + BAR * number - 0.05 if inside else foot + BAR * number + 0.04,
+                f"{number:.2f}",
+                ha="center",
+                va="top" if inside else "bottom",
+                color="white" if inside and looked_at else "black",
+                fontsize=STYLE["font.size"] - 1,
+            )

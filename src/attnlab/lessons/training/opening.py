@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, arc, box, dot, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -25,16 +25,17 @@ EVERY = 20  # steps from one loss to the next
 REAL, INVENTED = "the", "normatting"  # of what it writes in the end
 JUMP = (50, 200)  # steps between which the arcs gather
 
-HIGH = 268
-FLOOR, LINE = 224, 250  # ends of the arcs, and the text
-EDGE, PITCH, SIZE = 15, 14.5, 24  # the first letter's middle; from letter to letter; of letters
-LEFT, RIGHT = 184, 402  # of both curves
-GAP = 22  # from a curve's end to its number
-LOSS, NEAR = (12, 52), (68, 108)  # top and bottom of the loss, and of the weight for one letter
-TICKS = 128  # a line of steps
+HIGH = 270
+FLOOR, LINE = 228, 260  # ends of the arcs, and the text
+EDGE, PITCH, SIZE = 14, 18.8, 31  # the first letter's middle; from letter to letter; of letters
+SEEN = 25  # letters that have room
+LEFT, RIGHT, TOP, LOW = 34, 334, 12, 118  # of both curves
+MOST, LEAST_LOSS = 5.4, 1.6  # at the top and the bottom of the loss's axis, where ratios are equal
+SIDE = 366  # what is said of them
+TICKS = 138  # a line of steps
 LEAST = 0.08  # a weight that is drawn
-FLAT = 860  # how far words would reach for arcs as high as these
-THICK = 4.5  # an arc of weight 1: neighbours are near
+FLAT = 1000  # how far words would reach for arcs as high as these
+THICK = 5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
@@ -52,7 +53,7 @@ def to_neighbours(weights: list[list[float]]) -> float:
 
 def _frame(n: int, states: list[dict[str, Any]], losses: list[float]) -> Frame:
     step, weights = states[n]["step"], states[n]["weights"]
-    text = whole(states[n]["text"])
+    text, near = whole(states[n]["text"]), to_neighbours(states[n]["weights"])
     parts = [
         arc(f"arc {i} {j}", _at(i), _at(j), FLOOR, weight, BLUE, wide=FLAT, thickest=THICK)
         for i, row in enumerate(weights[: len(text)])
@@ -60,35 +61,34 @@ def _frame(n: int, states: list[dict[str, Any]], losses: list[float]) -> Frame:
         if weight >= LEAST
     ]
     parts += [_letter(i, letter) for i, letter in enumerate(text)]
-    parts += [
-        word("step", 10, 24, f"step {step}", anchor="start", size=24, weight=600),
-        *_curves(n, states, losses),
-    ]
-    return Frame(parts, _told(step, to_neighbours(weights), losses[step // EVERY]))
+    parts += _curves(n, states, losses)
+    if step > JUMP[1]:
+        middle = (_at(0) + _at(SEEN - 1)) / 2
+        says = "each letter looks one letter back"
+        parts.append(word("found", middle, FLOOR - 42, says, BLUE, size=22))
+    return Frame(parts, _told(step, near, _loss(step, losses)))
 
 
 def whole(text: str) -> str:
-    """A text up to the end of its last whole word, if it has one beside the prompt."""
-    words = text[len(PROMPT) :].rpartition(" ")[0]
-    return PROMPT + (words or text[len(PROMPT) :])
+    """As much of a text as has room, up to the end of a word if one ends after the prompt."""
+    words = text[len(PROMPT) : SEEN].rpartition(" ")[0]
+    return PROMPT + (words or text[len(PROMPT) : SEEN - 1])
 
 
 def _told(step: int, near: float, loss: float) -> str:
-    back = f"{near:.2f} of the weight goes one letter back"
     if step == 0:
-        return f"Noise. In the first layer each letter looks everywhere: {back}."
+        return "Noise. In the first layer each letter looks everywhere."
     if step < JUMP[0]:
-        return f"The loss falls at once, to {loss:.2f}. The arcs still go everywhere."
+        return f"The loss falls at once, to {loss:.1f}. The arcs still go everywhere."
     if step == JUMP[0]:
-        return f"Step {step}: still only {back}."
+        return "The loss hardly moves now, and the text is still nonsense."
     if step < JUMP[1]:
-        return f"Then the arcs gather: {back}, and the loss falls on."
+        return "Then the arcs gather on the letter before, the loss falls again, and words come."
     if step == JUMP[1]:
-        since = f"From step {JUMP[0]} to step {step}"
-        return f"{since} the share of weight one letter back jumps to {near:.2f}."
+        return f"Step {step}: {near:.2f} of the weight goes one letter back."
     if step < STEPS[-1]:
-        return f"Step {step}: {back}, and the loss is {loss:.2f}."
-    return f"{back.capitalize()}. “{REAL}” is a word, “{INVENTED}” is none yet."
+        return f"Step {step}: {near:.2f} goes one letter back, and the loss is {loss:.1f}."
+    return f"Noise has become text. “{REAL}” is a word, “{INVENTED}” is none yet."
 
 
 def _at(n: int) -> float:
@@ -98,58 +98,75 @@ def _at(n: int) -> float:
 def _letter(n: int, letter: str) -> Part:
     """A letter of the text; the end of a line is a space."""
     given = n < len(PROMPT)
-    colour, weight = (INK, 400) if given else (ORANGE, 600)
+    colour, weight = (GREY, 400) if given else (INK, 600)
     return word(
         f"letter {n}", _at(n), LINE, letter.strip(), colour, size=SIZE, weight=weight, face=CODE
     )
 
 
 def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[Part]:
-    """The loss, and under it what goes one letter back, up to a step where each has its dot."""
+    """The loss that falls and the weight one letter back that rises, up to a step."""
     step = states[n]["step"]
-    near = [(each["step"], to_neighbours(each["weights"])) for each in states]
-    fallen = [(EVERY * m, loss / max(losses)) for m, loss in enumerate(losses)]
-    jumped = 0.16 if step >= JUMP[1] else 0
-    wide = _along(JUMP[1]) - _along(JUMP[0])
+    rises = [(each["step"], to_neighbours(each["weights"])) for each in states]
+    falls = [(EVERY * m, _share(loss)) for m, loss in enumerate(losses)]
+    now, loss = rises[n][1], _loss(step, losses)
+    x = _along(step)
     return [
-        box("jump", (_along(JUMP[0]), LOSS[0]), (wide, NEAR[1] - LOSS[0]), BLUE, jumped),
-        *_line(
-            "loss", "loss", LOSS[1] - 4, fallen, step, f"{losses[step // EVERY]:.2f}", LOSS, ORANGE
-        ),
-        *_line(
-            "near", "share of weight", NEAR[1] - 20, near, step, f"{near[n][1]:.2f}", NEAR, BLUE
-        ),
-        word("near name, on", LEFT - 16, NEAR[1], "one letter back", BLUE, "end", SMALL),
+        line("floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
+        line("left", [(LEFT, LOW), (LEFT, TOP)], ORANGE, 1.5),
+        line("right", [(RIGHT, LOW), (RIGHT, TOP)], BLUE, 1.5),
         *(
-            word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
-            for at in (0, *JUMP, STEPS[-1])
+            word(f"tick {at}", _along(at) - n, TICKS, f"{at}", GREY, size=SMALL)
+            for at, n in zip((0, *JUMP, STEPS[-1]), (0, 0, 0, 12), strict=True)
         ),
+        *(
+            word(f"loss {at}", LEFT - 14, _high(_share(at)) + 6, f"{at}", ORANGE, "end", SMALL)
+            for at in (2, 3, 5)
+        ),
+        *(
+            word(f"share {at}", RIGHT + 12, _high(at) + 6, f"{at}", BLUE, "start", SMALL)
+            for at in (0, 1)
+        ),
+        line("now", [(x, LOW), (x, TOP)], INK, 1.5, 0.5),
+        *_line("falls", falls, step, _share(loss), ORANGE),
+        *_line("rises", rises, step, now, BLUE),
+        word("falls name", LEFT + 26, TOP + 16, "loss", ORANGE, "start", SMALL),
+        word("step", SIDE, 24, f"step {step}", anchor="start", weight=600),
+        word("near now", SIDE, 58, f"{now:.2f}", BLUE, "start", 26, 700),
+        word("near name", SIDE, 79, "one letter", BLUE, "start", SMALL),
+        word("near name, on", SIDE, 98, "back", BLUE, "start", SMALL),
+        word("loss now", SIDE, 134, f"{loss:.1f}", ORANGE, "start", 26, 700),
+        word("loss name", SIDE + 50, 134, "loss", ORANGE, "start", SMALL),
     ]
 
 
 def _line(
-    key: str,
-    name: str,
-    named: float,
-    points: list[tuple[int, float]],
-    step: int,
-    now: str,
-    rows: Place,
-    colour: Colour,
+    key: str, points: list[tuple[int, float]], step: int, now: float, colour: Colour
 ) -> list[Part]:
-    """A curve by step, as shares of its height, its name before it, its number behind."""
-    top, low = rows
-    gone = [each for each in points if each[0] <= step]
-    gone += gone[-1:] * (len(points) - len(gone))
-    drawn = [(_along(at), low - (low - top) * share) for at, share in gone]
-    (x, y), middle = drawn[-1], (top + low) / 2 + 6
+    """A curve by step, pale where it will go, and a dot where it is."""
+    every = [(_along(at), _high(share)) for at, share in points]
+    gone = [place for (at, _), place in zip(points, every, strict=True) if at <= step]
+    x, y = here = _along(step), _high(now)
     return [
-        line(f"{key} floor", [(LEFT, low), (RIGHT, low)], GREY, 1),
-        word(f"{key} name", LEFT - 16, named, name, colour, "end", SMALL),
-        line(f"{key} curve", drawn, colour, 4),
-        dot(f"{key} dot", x, y, 6, colour),
-        word(f"{key} now", RIGHT + GAP, middle, now, colour, "start", weight=600),
+        line(f"{key} to come", every, colour, 3, 0.2),
+        line(f"{key} curve", gone + [here] * (len(every) - len(gone)), colour, 4.5),
+        dot(f"{key} dot", x, y, 7, colour),
     ]
+
+
+def _loss(step: int, losses: list[float]) -> float:
+    """At a step that may be half-way between two losses."""
+    before, after = losses[step // EVERY], losses[math.ceil(step / EVERY)]
+    return before + (after - before) * (step / EVERY % 1)
+
+
+def _share(loss: float) -> float:
+    """How high a loss stands on its axis."""
+    return math.log(loss / LEAST_LOSS) / math.log(MOST / LEAST_LOSS)
+
+
+def _high(share: float) -> float:
+    return LOW - (LOW - TOP) * share
 
 
 def _along(step: int) -> float:
