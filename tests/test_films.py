@@ -327,8 +327,13 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     powers = np.exp(keys @ q / 3**0.5)
     last = shown("02-pure-python")[-1]
     drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
-    assert drawn == pytest.approx(34 * (powers @ values) / powers.sum(), abs=0.02)
-    assert opening_of("02-pure-python").state["frames"][3]["told"].endswith("= 6.")
+    unit = float(last["all 0 0"]["width"])  # of a value of 1
+    assert drawn == pytest.approx(2 * unit * (powers @ values) / powers.sum(), abs=0.02)
+    told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
+    assert told[3].endswith("= 6.")
+    assert told[5].startswith("Score 6 is 3 times 2")
+    assert f" {powers[2] / powers[1]:.0f} times the share" in told[5]
+    assert "twice as long" in told[7]
 
 
 @pytest.mark.lessons("02-pure-python")
@@ -336,6 +341,7 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     parts = opening_of("02-pure-python").state["frames"][-1]["parts"]
     says = {key: text for tag, key, _, text in parts if tag == "text"}
     assert sum(Fraction(says[f"number {m}"]) for m in range(3)) == 1
+    assert [says[f"score {m}"] for m in range(3)] == ["1", "2", "6"]
     for e in range(2):
         terms = [says[f"term {m} {e}"] for m in range(3)]
         assert terms == [says[f"value {m} {e}"] for m in range(3)]
