@@ -327,8 +327,13 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     powers = np.exp(keys @ q / 3**0.5)
     last = shown("02-pure-python")[-1]
     drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
-    assert drawn == pytest.approx(34 * (powers @ values) / powers.sum(), abs=0.02)
-    assert opening_of("02-pure-python").state["frames"][3]["told"].endswith("= 6.")
+    unit = float(last["all 0 0"]["width"])  # of a value of 1
+    assert drawn == pytest.approx(2 * unit * (powers @ values) / powers.sum(), abs=0.02)
+    told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
+    assert told[3].endswith("= 6.")
+    assert told[5].startswith("Score 6 is 3 times 2")
+    assert f" {powers[2] / powers[1]:.0f} times the share" in told[5]
+    assert "twice as long" in told[7]
 
 
 @pytest.mark.lessons("02-pure-python")
@@ -336,6 +341,7 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     parts = opening_of("02-pure-python").state["frames"][-1]["parts"]
     says = {key: text for tag, key, _, text in parts if tag == "text"}
     assert sum(Fraction(says[f"number {m}"]) for m in range(3)) == 1
+    assert [says[f"score {m}"] for m in range(3)] == ["1", "2", "6"]
     for e in range(2):
         terms = [says[f"term {m} {e}"] for m in range(3)]
         assert terms == [says[f"value {m} {e}"] for m in range(3)]
@@ -347,11 +353,15 @@ def test_an_axis_that_was_added_up_is_struck_and_none_of_it_is_left() -> None:
     frames = shown("03-numpy")
     gone = [at for at, parts in enumerate(frames) if parts.get("bar k", {}).get("opacity") == 0]
     assert len(gone) == 1
-    assert "axis k" in frames[gone[0] - 1]
+    assert "axis k shared" in frames[gone[0] - 1]
     for parts in frames[gone[0] :]:
         assert {"S 1 struck", "S 4 struck"} <= parts.keys()
-        assert "axis k" not in parts
-    assert {key for key in frames[-1] if key.startswith("axis")} == {"axis n", "axis v below"}
+        assert "axis k shared" not in parts
+    for name, parts in (("nm", frames[gone[0]]), ("nv", frames[-1])):  # those around it are its own
+        assert {key for key in parts if key.startswith("axis")} == {f"axis {each}" for each in name}
+    for axis in "km":  # as written: Q (n, k), K (m, k), V (m, v)
+        sources = [key for key in frames[-1] if key.endswith(f" {axis} struck")]
+        assert len(sources) == 2
 
 
 @pytest.mark.lessons("03-numpy")
@@ -361,15 +371,15 @@ def test_lesson_03s_steps_add_up_and_its_shares_are_softmax_of_scores_over_2() -
     steps = 0
     for frame, texts in zip(frames, says, strict=True):
         if "first cell" in frame["told"]:
-            sentence = frame["told"].removesuffix(" in the first cell.").split(": ")[1]
+            sentence = frame["told"].split(" in the first cell")[0].split(": ")[1]
             worked, total = sentence.split(" = ")
             sums = [part.split(" · ") for part in worked.split(" + ")]
             exact = [Fraction(each[0]) * Fraction(each[-1] if each[1:] else 1) for each in sums]
             name = "Z" if "m:" in frame["told"] else "made"
             assert sum(exact) == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
             steps += 1
-    assert steps == 7
-    at = next(n for n, texts in enumerate(says) if texts.get("name") == "A")
+    assert steps == 5
+    at = next(n for n, texts in enumerate(says) if "name A right" in texts)
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
         np.array([[float(texts[f"made says {i} {j}"]) for j in range(3)] for i in range(3)])
