@@ -155,9 +155,24 @@ def test_lesson_06s_exercises_show_the_words_so_far_and_hide_the_next() -> None:
         words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
         assert tuple(words) == WRITTEN[:n]
         edges = [float(frame[f"curtain {n}"][0]["x"]) for frame in (asked, solved)]
-        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n, n + 1]
+        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n, n]
+        written_on = [float(frame[f"card {n}"][0]["x"]) for frame in (asked, solved)]
+        assert all(left > edge for left, edge in zip(written_on, edges, strict=True))
         assert (asked[f"answer {n}"][1], solved[f"answer {n}"][1]) == ("?", WRITTEN[n])
     assert f"curtain {many}" not in asked
+
+
+@pytest.mark.lessons("06-causal-mask")
+def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahead() -> None:
+    from attnlab.lessons.causal_mask.opening import LEAST, MUCH, WRITTEN
+
+    layer, head = small.head("subject")
+    row_of = small.weights(WRITTEN)[layer][head]
+    frames = shown("06-causal-mask")
+    for many, least, frame in ((7, LEAST, frames[6]), (6, MUCH, frames[-1])):
+        drawn = {f"{n} to {m}" for n in range(many) for m in range(many) if row_of[n, m] >= least}
+        assert {key for key in frame if " to " in key} == drawn
+    assert {"0 to 0", "1 to 1", "5 to 1"} <= frames[-1].keys()
 
 
 @pytest.mark.lessons("07-multi-head")
