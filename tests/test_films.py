@@ -184,9 +184,25 @@ def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others
     assert singular([subject]) < 0.5
     for off in ([], others, *([head] for head in others)):
         assert singular(off) > 0.9
-    shares = [float(frame["share"]["height"]) for frame in shown("07-multi-head")]
-    assert shares[:3] == [0, 0, 0]
-    assert shares[-1] < 0.1 * min(shares[3:-1])
+    highs = [
+        [float(frame[f"bar {form}"]["height"]) for form in ("runs", "run")]
+        for frame in shown("07-multi-head")
+    ]
+    assert highs[:3] == [[0, 0]] * 3
+    assert all(run < 0.1 * runs for runs, run in highs[3:-1])
+    assert highs[-1][0] < 0.1 * highs[-1][1]
+
+
+@pytest.mark.lessons("07-multi-head")
+def test_lesson_07s_arcs_lie_one_in_another_and_a_text_that_repeats_needs_head_4() -> None:
+    frame = shown("07-multi-head")[-1]
+    arcs = [ends(frame[key]) for key in frame if " to " in key]
+    for (start, end), (other_start, other_end) in combinations(arcs, 2):
+        assert start > other_start
+        assert end < other_end
+    heads = small.facts()["seeds"]["1"]["heads"]
+    right = {f"{n}": heads[f"layer 2, head {n}"]["removed"]["repeats"] for n in range(1, 5)}
+    assert right.pop("4") < 0.3 < 0.8 < min(right.values())
 
 
 @pytest.mark.lessons("09-position")
