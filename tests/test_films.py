@@ -155,9 +155,24 @@ def test_lesson_06s_exercises_show_the_words_so_far_and_hide_the_next() -> None:
         words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
         assert tuple(words) == WRITTEN[:n]
         edges = [float(frame[f"curtain {n}"][0]["x"]) for frame in (asked, solved)]
-        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n, n + 1]
+        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n, n]
+        written_on = [float(frame[f"card {n}"][0]["x"]) for frame in (asked, solved)]
+        assert all(left > edge for left, edge in zip(written_on, edges, strict=True))
         assert (asked[f"answer {n}"][1], solved[f"answer {n}"][1]) == ("?", WRITTEN[n])
     assert f"curtain {many}" not in asked
+
+
+@pytest.mark.lessons("06-causal-mask")
+def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahead() -> None:
+    from attnlab.lessons.causal_mask.opening import LEAST, MUCH, WRITTEN
+
+    layer, head = small.head("subject")
+    row_of = small.weights(WRITTEN)[layer][head]
+    frames = shown("06-causal-mask")
+    for many, least, frame in ((7, LEAST, frames[6]), (6, MUCH, frames[-1])):
+        drawn = {f"{n} to {m}" for n in range(many) for m in range(many) if row_of[n, m] >= least}
+        assert {key for key in frame if " to " in key} == drawn
+    assert {"0 to 0", "1 to 1", "5 to 1"} <= frames[-1].keys()
 
 
 @pytest.mark.lessons("07-multi-head")
@@ -169,9 +184,25 @@ def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others
     assert singular([subject]) < 0.5
     for off in ([], others, *([head] for head in others)):
         assert singular(off) > 0.9
-    shares = [float(frame["share"]["height"]) for frame in shown("07-multi-head")]
-    assert shares[:3] == [0, 0, 0]
-    assert shares[-1] < 0.1 * min(shares[3:-1])
+    highs = [
+        [float(frame[f"bar {form}"]["height"]) for form in ("runs", "run")]
+        for frame in shown("07-multi-head")
+    ]
+    assert highs[:3] == [[0, 0]] * 3
+    assert all(run < 0.1 * runs for runs, run in highs[3:-1])
+    assert highs[-1][0] < 0.1 * highs[-1][1]
+
+
+@pytest.mark.lessons("07-multi-head")
+def test_lesson_07s_arcs_lie_one_in_another_and_a_text_that_repeats_needs_head_4() -> None:
+    frame = shown("07-multi-head")[-1]
+    arcs = [ends(frame[key]) for key in frame if " to " in key]
+    for (start, end), (other_start, other_end) in combinations(arcs, 2):
+        assert start > other_start
+        assert end < other_end
+    heads = small.facts()["seeds"]["1"]["heads"]
+    right = {f"{n}": heads[f"layer 2, head {n}"]["removed"]["repeats"] for n in range(1, 5)}
+    assert right.pop("4") < 0.3 < 0.8 < min(right.values())
 
 
 @pytest.mark.lessons("09-position")
