@@ -618,19 +618,25 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
 
     slow, fast = (film.longest()[way]["seconds"] for way in film.WAYS)
     assert film.alone() + film.moving() == pytest.approx(slow, rel=0.05)
+    assert 0.8 * slow < film.moving() < slow
     assert film.alone() < fast < 1.5 * film.alone()
     last = opening_of("13-gpu-sdpa").state["frames"][-1]["parts"]
     parts = {key: (look, text) for _, key, look, text in last}
     long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
     assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
-    assert parts["moved"][1] == "17.5 ms to move 52 GB"
-    bar = parts["bar naive"][0]
-    moving = points(parts["moving"][0])[:, 0]
-    assert moving.max() == pytest.approx(float(bar["x"]) + float(bar["width"]))
-    assert np.ptp(moving) / float(bar["width"]) == pytest.approx(film.moving() / slow, abs=0.01)
-    gone = [
+    assert parts["moved"][1] == "most of it: moving 52 GB at 2.9 TB/s"
+    assert parts["gone"][1] == "6 × 8.6 GB = 52 GB"
+    assert film.scores_in_bytes() == 16384**2 * 16 * 2
+    middles = [float(parts[f"pass {n}"][0]["x"]) for n in (1, 2, 3)]
+    cuts = [points(parts[f"cut {n}"][0])[0, 0] for n in (1, 2)]
+    left, right = film.MEMORY, film.MEMORY + long[0]
+    assert middles == pytest.approx(np.convolve([left, *cuts, right], [0.5, 0.5], "valid"), abs=0.2)
+    texts = [
         {key: text for _, key, _, text in frame["parts"]}
         for frame in opening_of("13-gpu-sdpa").state["frames"]
     ]
-    assert gone[2]["gone"] == f"{film.scores_in_bytes() / 1e9:.0f} GB moved"
-    assert gone[-1]["way"] == "3 × there and back"
+    assert texts[2]["gone"] == "8.6 GB moved"
+    assert (
+        "8.6 GB of scores: 16,384² × 16 heads × 2 bytes."
+        in opening_of("13-gpu-sdpa").state["frames"][0]["told"]
+    )
