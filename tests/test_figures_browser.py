@@ -16,7 +16,7 @@ from attnlab.figures.live.fallback import MOVES
 from attnlab.figures.live.stored import make_still
 from tests.figure_lab import AGAIN, FIGURES, SHOW, THEMES, FigureLab, notebook, showing
 from tests.figure_sources import SOURCES, WALKS
-from tests.lab import Server, chromium_path
+from tests.lab import chromium_path
 from tests.until import until
 
 pytestmark = [
@@ -1264,12 +1264,9 @@ def test_an_export_steps_by_keyboard_without_a_kernel_each_figure_for_itself(
     assert export.url.endswith("lesson.html")
 
 
-def test_a_notebook_opened_again_without_its_kernel_shows_a_still_figure(
-    chromium: Browser, server: Server
-) -> None:
-    lab = FigureLab(chromium, server, "tomorrow")
-    lab.show(SOURCES["WhoListens"])
-    lab.page.keyboard.press("Control+s")
+def test_a_notebook_opened_again_without_its_kernel_shows_a_still_figure(shown: Shown) -> None:
+    lab = shown("WhoListens")
+    lab.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lab.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     expect(lab.figure).to_be_visible()
     lab.stop()
@@ -1281,4 +1278,3 @@ def test_a_notebook_opened_again_without_its_kernel_shows_a_still_figure(
     lab.answers("'figure' in globals()", "False")
     lab.run(SHOW)
     expect(lab.figure).to_be_visible()
-    lab.close()

@@ -41,10 +41,10 @@ def published() -> dict[str, Any]:
 @in_style
 def what_a_clock_sees() -> Picture:
     """A call that hands its work to a GPU, timed without waiting and with it. A sketch."""
-    figure, panels = new_figure(rows=2, width=7.6, height=4.4)
+    figure, panels = new_figure(rows=2, width=5.0, height=4.6)
     for axes, title, stop in zip(
         panels[:, 0],
-        ("Stopped at once, the clock sees only the handing over", "Synchronise, and it sees all"),
+        ("Stopped at once, it times the handing over", "Synchronise first, and it times all"),
         (1.0, 7.0),
         strict=True,
     ):

@@ -1,29 +1,36 @@
-"""Lesson 13 opens with where the scores are: the same operations, by two ways, on one GPU.
+"""Lesson 13 opens with where the scores are: one attention, by two ways, on one GPU.
 
-Each way has a lane. Attend's scores go to memory and come back, all of them, for each step; the
-call's stay on the chip, a tile at a time. Below is the time that each took. Times and bytes are the
-newest that are recorded beside the lesson, those of its longest text; both ways compute in float16.
+Each way has a lane. Attend's scores go to memory and come back, all of them, three times; those of
+PyTorch's call stay on the chip, a tile at a time. Below is the time that each took. Times and bytes
+are the newest that are recorded beside the lesson, those of its longest text; both ways compute in
+float16. What attend took is shared out alike among its trips, each of which moves as much.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, Part, Place, box, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
-WAYS = {"naive": "attend", "sdpa": "the call"}  # as recorded, and as they are shown
+WAYS = {"naive": "attend", "sdpa": "PyTorch's call"}  # as recorded, and as they are shown
 WIDTH = 128  # of a head
 SCORE = 2  # bytes of a score in float16
-TRIPS = (  # of all scores, to memory or back, as `bench.ways.naive` is written
-    "attend writes all scores to memory. PyTorch's call keeps a tile of them on the chip.",
-    "attend reads all scores back, to scale them.",
-    "It writes all of them again, scaled.",
-    "It reads all of them back, for the softmax.",
-    "It writes all weights.",
-    "It reads all weights back, for the mix.",
+PASSES = (
+    "scores",
+    "scaled scores",
+    "weights",
+)  # that `bench.ways.naive` writes and reads back, each
+TRIPS = (  # of all of them, to memory or back
+    "attend sends them to memory. PyTorch's call keeps a tile on the chip.",
+    "1: attend reads all scores back, to scale them.",
+    "2: it writes them again, scaled.",
+    "2: it reads them back, for the softmax.",
+    "3: it writes the weights, which are as many.",
+    "3: it reads them back, for the mix.",
 )
 
 HIGH, HEADS, LEFT = 268, 16, 6  # of the sheet; line of the words over both lanes; of lanes' names
@@ -33,7 +40,8 @@ CELLS, TILES = 6, {0: (0, 0), 1: (3, 2), 2: (5, 5)}  # tiles along a side; which
 PIN, PINS = 6, 4  # of a chip
 STREAM, DASHES, PITCH = 26, "15 5", 20  # of scores on their way: thickness and tiles
 GONE = 5  # tiles that pass in a frame
-BAR, LONGEST, BELOW = 18, 284, 9  # of bars: thickness, the longest, way from the lane
+HEAD = 16  # of the arrow that they go along
+BAR, LONGEST, BELOW = 26, 284, 7  # of bars: thickness, the longest, way from the lane
 Rows = dict[str, dict[str, Any]]
 
 
@@ -58,16 +66,16 @@ def opening() -> Film:
     many = len(TRIPS)
     moments = [Moment(0, 0, 0), Moment(0.6 * fast, 0.5, 1), Moment(fast, 1)]
     told = [
-        "The same operations on the same chip. What differs is where the scores are kept.",
+        f"{_gone(1)} of scores: {rows['naive']['n']:,}² × {_run()['heads']} heads × {SCORE} bytes."
+        " Watch where they go.",
         TRIPS[0],
-        f"After {_ms(fast)} the call is done. None of its scores have left the chip.",
+        f"After {_ms(fast)} PyTorch's call is done: no score has left the chip.",
         *TRIPS[1:],
     ]
-    for trip in range(2, many + 1):
-        moments.append(Moment(fast + (slow - fast) * (trip - 1) / (many - 1), trip))
+    moments += [Moment(_until(trip), trip) for trip in range(2, many + 1)]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    parts = [*_parts(moments[-1], rows, ended=True), *_takes()]
-    says = f"The same operations: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
+    parts = [*_parts(moments[-1], rows, ended=True), _takes()]
+    says = f"The same attention: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
     frames.append(Frame(parts, says))
     device = " ".join(newest["device"].split()[:2])
     return Film(
@@ -98,6 +106,12 @@ def moving() -> float:
     return float(len(TRIPS) * scores_in_bytes() / _run()["peak"]["bandwidth"])
 
 
+def _until(trip: float) -> float:
+    """Seconds until so many trips are over."""
+    slow, fast = (longest()[way]["seconds"] for way in WAYS)
+    return float(fast + (slow - fast) * (trip - 1) / (len(TRIPS) - 1)) if trip else 0
+
+
 def _run() -> dict[str, Any]:
     runs: list[dict[str, Any]] = recorded()[0]["runs"]
     [run] = [each for each in runs if each["d"] == WIDTH and not each["causal"]]
@@ -114,19 +128,55 @@ def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
         top = TOPS[way]
         took = rows[way]["seconds"]
         done = moment.now >= took
-        long = max(LONGEST * min(moment.now, took) / rows["naive"]["seconds"], 2)
+        long = _long(min(moment.now, took))
         y = top + SIDE + BELOW
         parts += [
-            word(f"name {way}", LEFT, top + middle + 7, name, anchor="start", weight=700),
-            word(f"time {way}", LEFT, y + 15, "time", GREY, "start", SMALL),
+            *_name(way, top + middle + 7, name),
+            word(f"time {way}", LEFT, y + 19, "time", GREY, "start", SMALL),
             *_memory(way, top, min(moment.trip, 1) if way == "naive" else 0),
             *_chip(way, top, moment),
-            box(f"bar {way}", (MEMORY, y), (long, BAR), ORANGE),
+            box(f"bar {way}", (MEMORY, y), (long, BAR), ORANGE, 0.35, 2),
         ]
         if done:
             x = MEMORY + long + 10
-            parts.append(word(f"took {way}", x, y + 17, _ms(took), ORANGE, "start", 24, 700))
-    return [*parts, *_road(moment, ended), *_stays(moment)]
+            parts.append(word(f"took {way}", x, y + 21, _ms(took), ORANGE, "start", 24, 700))
+    return [*parts, *_passes(moment.trip), *_road(moment, ended), *_stays(moment)]
+
+
+def _long(seconds: float) -> float:
+    """Of a bar."""
+    return max(LONGEST * seconds / longest()["naive"]["seconds"], 2)
+
+
+def _name(way: str, y: float, name: str) -> list[Part]:
+    """Of a lane, a line for each of its words."""
+    lines, up = name.split(), 11
+    return [
+        word(
+            f"name {way} {n}",
+            LEFT,
+            y + up * (2 * n + 1 - len(lines)),
+            each,
+            INK,
+            "start",
+            SMALL,
+            700,
+        )
+        for n, each in enumerate(lines)
+    ]
+
+
+def _passes(trips: float) -> list[Part]:
+    """The passes that are over, in attend's bar: what went to memory and came back, in order."""
+    y, parts = TOPS["naive"] + SIDE + BELOW, []
+    for n, name in enumerate(PASSES, 1):
+        left, right = (MEMORY + _long(_until(trip)) * (trip > 0) for trip in (2 * n - 2, 2 * n))
+        if trips >= 2 * n:
+            x, says = (left + right) / 2, f"{n} {name.split()[0]}"
+            parts.append(word(f"pass {n}", x, y + 19, says, size=SMALL, weight=500))
+            if n < len(PASSES):
+                parts.append(line(f"cut {n}", [(right, y), (right, y + BAR)], ORANGE, 3))
+    return parts
 
 
 def _memory(way: str, top: float, full: float) -> list[Part]:
@@ -169,16 +219,27 @@ def _road(moment: Moment, ended: bool) -> list[Part]:
     if not trip:
         return [line("road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
     writes = trip % 2 > 0
-    tiles = line("stream", [(start, y), (end, y)], BLUE, STREAM, dashes=DASHES)
+    tiles = line("stream", [(start + HEAD, y), (end - HEAD, y)], BLUE, STREAM, dashes=DASHES)
+    heads = [
+        area(f"to {place}", [(tip, y), (back, y - HEAD), (back, y + HEAD)], BLUE)
+        for place, tip, back, seen in (
+            ("memory", start, start + HEAD, writes or ended),
+            ("chip", end, end - HEAD, not writes),
+        )
+        if seen
+    ]
     passed = GONE * PITCH * (1 - abs(1 - trip % 2))
     moves: dict[str, float | str] = {"stroke-linecap": "butt", "stroke-dashoffset": passed}
-    way = "← write all scores" if writes else "read all scores →"
+    name = PASSES[math.ceil(trip / 2) - 1]
+    way = f"← write {name}" if writes else f"read {name} →"
+    moved = f"{_gone(trip)} moved"
     if ended:
-        way = f"{len(TRIPS) // 2} × there and back"
+        way, moved = f"{len(PASSES)} × there and back", f"{trip:g} × {_gone(1)} = {_gone(trip)}"
     return [
         tiles._replace(look={**tiles.look, **moves}),
+        *heads,
         word("way", middle, y - 21, way, BLUE, size=SMALL, weight=700),
-        word("gone", middle, y + 33, f"{_gone(trip)} moved", BLUE, size=SMALL, weight=700),
+        word("gone", middle, y + 33, moved, BLUE, size=SMALL, weight=700),
     ]
 
 
@@ -192,20 +253,15 @@ def _stays(moment: Moment) -> list[Part]:
     return parts
 
 
-def _takes() -> list[Part]:
-    """Under attend's bar, how long the trips of its scores take at the memory's speed."""
-    slow = longest()["naive"]["seconds"]
-    y, right = TOPS["naive"] + SIDE + BELOW + BAR + 4, MEMORY + LONGEST
-    left = right - LONGEST * moving() / slow
-    text = f"{1000 * moving():.1f} ms to move {_gone(len(TRIPS))}"
-    return [
-        line("moving", [(left, y), (left, y + 5), (right, y + 5), (right, y)], BLUE, 3),
-        word("moved", (left + right) / 2, y + 23, text, BLUE, size=SMALL),
-    ]
+def _takes() -> Part:
+    """Under attend's bar, what most of it is: the trips of its scores, at the memory's speed."""
+    y, speed = TOPS["naive"] + SIDE + BELOW + BAR + 19, _run()["peak"]["bandwidth"]
+    text = f"most of it: moving {_gone(len(TRIPS))} at {speed / 1e12:.1f} TB/s"
+    return word("moved", MEMORY + LONGEST / 2, y, text, BLUE, size=SMALL)
 
 
 def _gone(trip: float) -> str:
-    return f"{trip * scores_in_bytes() / 1e9:.0f} GB"
+    return f"{trip * scores_in_bytes() / 1e9:.2g} GB"
 
 
 def _grid(key: str, corner: Place, side: float) -> list[Part]:

@@ -271,8 +271,8 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
 def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
     """Where the phrases may lie, for one number of *not*: one of them on the wrong side alone."""
     place.axhline(0, color=GREY, linewidth=1, zorder=0)
-    place.plot([0, 0], [-0.85, 0.65], ":", color=GREY, linewidth=1, zorder=0)
-    for height, word, number in ((0.5, "not like", like), (-0.7, "not hate", hate)):
+    place.plot([0, 0], [-1.15, 0.65], ":", color=GREY, linewidth=1, zorder=0)
+    for height, word, number in ((0.5, "not like", like), (-1.0, "not hate", hate)):
         stuck = no * number > 0  # the bar does not cross 0
         colour = ORANGE if stuck else GREY
         place.plot(
@@ -289,10 +289,10 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
         )
     for word, number in (("hate", hate), ("not", no), ("like", like)):
         place.plot([number], [0], "o", color="black", markersize=8)
-        place.text(number, -0.2, f"{word} {number:+g}".replace("-", "−"), ha="center", va="top")
-    place.text(-4.4, 0.1, "hostile", color=GREY)
-    place.text(4.4, 0.1, "friendly", color=GREY, ha="right")
-    place.set(ylim=(-1.3, 1), xlim=(-4.4, 4.4))
+        place.text(number, -0.2, f"{word}\n{number:+g}".replace("-", "−"), ha="center", va="top")
+    place.text(-0.15, 0.08, "← hostile", color=GREY, ha="right")
+    place.text(0.15, 0.08, "friendly →", color=GREY)
+    place.set(ylim=(-1.55, 1), xlim=(-3.7, 3.7))
     place.axis("off")
 
 
@@ -304,7 +304,7 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
         like, hate: the numbers of those words.
         no: size of the number of *not*.
     """
-    figure, axes = new_figure(rows=2, width=7.2, height=5.0)
+    figure, axes = new_figure(rows=2, width=5.0, height=5.6)
     _number_line(axes[0, 0], like, -no, hate)
     axes[0, 0].set_title("not is hostile: not hate cannot become friendly")
     _number_line(axes[1, 0], like, no, hate)
@@ -319,13 +319,16 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
 
 
 @in_style
-def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str) -> Picture:
+def rows(
+    panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str, title: str = ""
+) -> Picture:
     """Rows of bars under each other, of numbers from 0 to 1.
 
     Args:
         panels: for each title, (M,) weights or shares by what the row is called.
         keys: M labels.
         focus: the title of the panel, or the name of the row, that is looked at; the rest is grey.
+        title: what there is to see, where there are several panels.
     """
     heights = [len(panel) for panel in panels.values()]
     figure, axes = new_figure(
@@ -335,11 +338,11 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: st
         height_ratios=heights,
     )
     words = []
-    for place, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
+    for place, (heading, panel) in zip(axes[:, 0], panels.items(), strict=True):
         numbers = np.stack([as_array(row) for row in panel.values()])
         for n, (name, row) in enumerate(zip(panel, numbers, strict=True)):
-            _bars(place, -n, row, looked_at=focus in (title, name))
-        place.set_title(title)
+            _bars(place, -n, row, looked_at=focus in (heading, name))
+        place.set_title(heading)
         place.set_xticks(range(len(keys)), keys)
         place.set_yticks([0.3 - n for n in range(len(panel))], panel)
         place.set(xlim=(-0.5, len(keys) - 0.5), ylim=(0.95 - len(panel), 0.95))
@@ -350,8 +353,8 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: st
             f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
             for name, row in zip(panel, numbers, strict=True)
         )
-        words.append(f"{title}: {'; '.join(found)}")
-    return Picture(figure, f"Rows of bars. {'. '.join(words)}.")
+        words.append(f"{heading}: {'; '.join(found)}")
+    return Picture(figure, f"Rows of bars. {'. '.join(words)}.", title)
 
 
 def _bars(place: Axes, foot: float, row: np.ndarray, looked_at: bool) -> None:

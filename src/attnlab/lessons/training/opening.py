@@ -2,8 +2,10 @@
 
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
-It is the training of the lesson's writer. Its last states differ a little from machine to machine,
-and its pages from one Python to the next, so what is shown is recorded, in `opening.json`.
+It is the training of the lesson's writer. Levels are what counts of letters reach: how often each
+follows one letter, and how often it follows two. The writer's last states differ a little from
+machine to machine, and its pages from one Python to the next, so what is shown is recorded, in
+`opening.json`.
 """
 
 from __future__ import annotations
@@ -14,34 +16,36 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, arc, dot, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 PROMPT, LETTERS = "The value ", 32  # letters that are shown, the prompt's as well
-STEPS = (0, 20, 50, 100, 200, 300, 600, 1000)
+STEPS = (0, 20, 50, 100, 200, 300, 1000)
 EVERY = 20  # steps from one loss to the next
 
 REAL, INVENTED = "the", "normatting"  # of what it writes in the end
 JUMP = (50, 200)  # steps between which the arcs gather
+LEVELS = {"one letter": JUMP[0], "two letters": JUMP[1]}  # known of a text; from which step on
+RARE = 0.1  # added to each count
 
 HIGH = 270
 FLOOR, LINE = 228, 260  # ends of the arcs, and the text
 EDGE, PITCH, SIZE = 14, 18.8, 31  # the first letter's middle; from letter to letter; of letters
 SEEN = 25  # letters that have room
-LEFT, RIGHT, TOP, LOW = 34, 334, 12, 118  # of both curves
+LEFT, RIGHT, TOP, LOW = 34, 280, 30, 142  # of both curves
 MOST, LEAST_LOSS = 5.4, 1.6  # at the top and the bottom of the loss's axis, where ratios are equal
-SIDE = 366  # what is said of them
-TICKS = 138  # a line of steps
+SIDE = 296  # what is said of them
+TICKS = 162  # a line of steps
 LEAST = 0.08  # a weight that is drawn
-FLAT = 1000  # how far words would reach for arcs as high as these
+FLAT = 1500  # how far words would reach for arcs as high as these
 THICK = 5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    frames = [_frame(n, known["states"], known["losses"]) for n in range(len(known["states"]))]
+    frames = [_frame(n, **known) for n in range(len(known["states"]))]
     return Film("A model learns to write", frames, HIGH)
 
 
@@ -51,7 +55,9 @@ def to_neighbours(weights: list[list[float]]) -> float:
     return sum(weights[n][n - 1] for n in rows) / len(rows)
 
 
-def _frame(n: int, states: list[dict[str, Any]], losses: list[float]) -> Frame:
+def _frame(
+    n: int, states: list[dict[str, Any]], losses: list[float], by_counts: list[float]
+) -> Frame:
     step, weights = states[n]["step"], states[n]["weights"]
     text, near = whole(states[n]["text"]), to_neighbours(states[n]["weights"])
     parts = [
@@ -61,12 +67,11 @@ def _frame(n: int, states: list[dict[str, Any]], losses: list[float]) -> Frame:
         if weight >= LEAST
     ]
     parts += [_letter(i, letter) for i, letter in enumerate(text)]
-    parts += _curves(n, states, losses)
-    if step > JUMP[1]:
-        middle = (_at(0) + _at(SEEN - 1)) / 2
-        says = "each letter looks one letter back"
-        parts.append(word("found", middle, FLOOR - 42, says, BLUE, size=22))
-    return Frame(parts, _told(step, near, _loss(step, losses)))
+    parts += [*_levels(step, by_counts), *_curves(n, states, losses)]
+    if step >= JUMP[1]:
+        says = "each looks one letter back"
+        parts.append(word("found", WIDE - 6, FLOOR - 33, says, BLUE, "end"))
+    return Frame(parts, _told(step, near, _loss(step, losses), by_counts[0]))
 
 
 def whole(text: str) -> str:
@@ -75,20 +80,34 @@ def whole(text: str) -> str:
     return PROMPT + (words or text[len(PROMPT) : SEEN - 1])
 
 
-def _told(step: int, near: float, loss: float) -> str:
+def _told(step: int, near: float, loss: float, alone: float) -> str:
     if step == 0:
         return "Noise. In the first layer each letter looks everywhere."
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. The arcs still go everywhere."
     if step == JUMP[0]:
-        return "The loss hardly moves now, and the text is still nonsense."
+        return f"The loss nears {alone:.1f}, which a guess by one letter alone can reach."
     if step < JUMP[1]:
-        return "Then the arcs gather on the letter before, the loss falls again, and words come."
+        return "Then the arcs gather one letter back, and the loss goes below that."
     if step == JUMP[1]:
-        return f"Step {step}: {near:.2f} of the weight goes one letter back."
+        return f"Two letters tell more than one. The loss is {loss:.1f}, and words come."
     if step < STEPS[-1]:
-        return f"Step {step}: {near:.2f} goes one letter back, and the loss is {loss:.1f}."
-    return f"Noise has become text. “{REAL}” is a word, “{INVENTED}” is none yet."
+        return f"Now {near:.2f} of the weight goes one letter back."
+    return f"Nobody told it where to look. “{REAL}” is a word, “{INVENTED}” is none yet."
+
+
+def _levels(step: int, losses: list[float]) -> list[Part]:
+    """How low a loss can be by so many letters, where it has been spoken of."""
+    parts = []
+    for (name, start), loss in zip(LEVELS.items(), losses, strict=True):
+        if step >= start:
+            y = _high(_share(loss))
+            says = f"by {name}: {loss:.1f}"
+            parts += [
+                line(f"by {name}", [(LEFT, y), (RIGHT, y)], ORANGE, 2, dashes="4 6"),
+                word(f"level {name}", SIDE, y + 6, says, ORANGE, "start", SMALL),
+            ]
+    return parts
 
 
 def _at(n: int) -> float:
@@ -114,29 +133,24 @@ def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[P
     return [
         line("floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
         line("left", [(LEFT, LOW), (LEFT, TOP)], ORANGE, 1.5),
-        line("right", [(RIGHT, LOW), (RIGHT, TOP)], BLUE, 1.5),
         *(
             word(f"tick {at}", _along(at) - n, TICKS, f"{at}", GREY, size=SMALL)
-            for at, n in zip((0, *JUMP, STEPS[-1]), (0, 0, 0, 12), strict=True)
+            for at, n in zip((0, *JUMP, STEPS[-1]), (0, 0, 0, 18), strict=True)
         ),
+        word("steps", SIDE, TICKS, "steps (log)", GREY, "start", SMALL),
         *(
             word(f"loss {at}", LEFT - 14, _high(_share(at)) + 6, f"{at}", ORANGE, "end", SMALL)
             for at in (2, 3, 5)
         ),
-        *(
-            word(f"share {at}", RIGHT + 12, _high(at) + 6, f"{at}", BLUE, "start", SMALL)
-            for at in (0, 1)
-        ),
         line("now", [(x, LOW), (x, TOP)], INK, 1.5, 0.5),
         *_line("falls", falls, step, _share(loss), ORANGE),
         *_line("rises", rises, step, now, BLUE),
-        word("falls name", LEFT + 26, TOP + 16, "loss", ORANGE, "start", SMALL),
-        word("step", SIDE, 24, f"step {step}", anchor="start", weight=600),
-        word("near now", SIDE, 58, f"{now:.2f}", BLUE, "start", 26, 700),
-        word("near name", SIDE, 79, "one letter", BLUE, "start", SMALL),
-        word("near name, on", SIDE, 98, "back", BLUE, "start", SMALL),
-        word("loss now", SIDE, 134, f"{loss:.1f}", ORANGE, "start", 26, 700),
-        word("loss name", SIDE + 50, 134, "loss", ORANGE, "start", SMALL),
+        word("falls name", 4, 15, "loss (log)", ORANGE, "start", SMALL),
+        word("step", SIDE, 15, f"step {step}", anchor="start", size=SMALL, weight=600),
+        word("loss now", WIDE - 6, 15, f"loss {loss:.1f}", ORANGE, "end", SMALL, 700),
+        word("near now", SIDE, 50, f"{now:.2f}", BLUE, "start", 26, 700),
+        word("near name", SIDE + 68, 50, "of weight", BLUE, "start", SMALL),
+        word("near name, on", SIDE, 72, "goes one letter back", BLUE, "start", SMALL),
     ]
 
 
@@ -207,7 +221,8 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         model(ids)  # whose weights are kept
         return "".join(kinds[i] for i in ids[0].tolist())
 
-    known: dict[str, Any] = {"losses": [], "states": []}
+    counted = [round(by_counts(read, held_out, before), 3) for before in range(1, len(LEVELS) + 1)]
+    known: dict[str, Any] = {"losses": [], "states": [], "by_counts": counted}
     stretches = read.unfold(0, SPAN + 1, 1)
     for step in range(steps + 1):
         if step % EVERY == 0:
@@ -223,6 +238,27 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         F.cross_entropy(logits.flatten(0, -2), batch[:, 1:].flatten()).backward()
         optimizer.step()
     return known
+
+
+def by_counts(read: Any, held_out: Any, before: int) -> float:
+    """The loss, on held-out letters, of a guess by how often each followed so many that were read.
+
+    Args:
+        read, held_out: (N,), numbers of letters.
+        before: how many letters are known.
+    """
+    import torch
+
+    kinds = int(max(read.max(), held_out.max())) + 1
+
+    def pairs(ids: Any) -> tuple[Any, Any]:
+        rows = ids.unfold(0, before + 1, 1)
+        return (rows[:, :-1] * kinds ** torch.arange(before)).sum(-1), rows[:, -1]
+
+    counts = torch.full((kinds**before, kinds), RARE, dtype=torch.float64)
+    counts.index_put_(pairs(read), torch.ones((), dtype=torch.float64), accumulate=True)
+    shares = counts / counts.sum(dim=-1, keepdim=True)
+    return float(-shares[pairs(held_out)].log().mean())
 
 
 if __name__ == "__main__":
