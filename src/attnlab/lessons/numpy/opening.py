@@ -127,7 +127,7 @@ def opening() -> Film:
 
 def _scores() -> list[Frame]:
     asked, found = _formula(SCORES), _formula(SCORES, is_done=True)
-    total = S[0, 0]
+    first = SCORES.so_far(1)[0, 0]
     return [
         Frame(
             [*asked, *_meeting(SCORES)],
@@ -135,18 +135,11 @@ def _scores() -> list[Frame]:
         ),
         Frame(
             [*asked, *_meeting(SCORES, 0, 1)],
-            f"Step along k, all pairs at once: {_term(SCORES, 0)} = {SCORES.so_far(1)[0, 0]} "
-            "in the first cell.",
+            f"Step along k, all pairs at once: {_terms(SCORES, 0, 1)} = {first} in the first cell.",
         ),
         Frame(
-            [*asked, *_meeting(SCORES, 1, 2)],
-            f"The next k: {SCORES.so_far(1)[0, 0]} + {_term(SCORES, 1)} = {total} "
-            "in the first cell.",
-        ),
-        Frame(
-            [*asked, *_meeting(SCORES, 2, 4)],
-            f"The last two k: {SCORES.so_far(2)[0, 0]} + {_term(SCORES, 2)} + "
-            f"{_term(SCORES, 3)} = {total} in the first cell; others grow.",
+            [*asked, *_meeting(SCORES, 1, 4)],
+            f"Three more k: {first} + {_terms(SCORES, 1, 4)} = {S[0, 0]} in the first cell.",
         ),
         Frame(
             [*found, *_closed(SCORES), *_done(SCORES, "S")],
@@ -162,7 +155,7 @@ def _scores() -> list[Frame]:
 def _mix() -> list[Frame]:
     before = _formula(SCORES, is_done=True)
     asked, found = [*before, *_formula(MIX)], [*before, *_formula(MIX, is_done=True)]
-    first, rest = MIX.so_far(1)[0, 0], f"{_term(MIX, 1)} + {_term(MIX, 2)}"
+    first = MIX.so_far(1)[0, 0]
     return [
         Frame(
             [*asked, *_meeting(MIX)],
@@ -170,11 +163,11 @@ def _mix() -> list[Frame]:
         ),
         Frame(
             [*asked, *_meeting(MIX, 0, 1)],
-            f"Step along m: {_term(MIX, 0)} = {first:.2f} in the first cell.",
+            f"Step along m: {_terms(MIX, 0, 1)} = {first:.2f} in the first cell.",
         ),
         Frame(
             [*asked, *_meeting(MIX, 1, 3)],
-            f"The last two m: {first:.2f} + {rest} = {Z[0, 0]:.2f} in the first cell.",
+            f"Two more m: {first:.2f} + {_terms(MIX, 1, 3)} = {Z[0, 0]:.2f} in the first cell.",
         ),
         Frame(
             [*found, *_closed(MIX), *_done(MIX, "Z"), *_sources()],
@@ -183,10 +176,13 @@ def _mix() -> list[Frame]:
     ]
 
 
-def _term(product: Product, at: int) -> str:
-    """What a step adds to the first cell."""
-    one, other = NUMBERS[product.left][0, at], NUMBERS[product.above][at, 0]
-    return f"{one:{FORMS.get(product.left, 'g')}} · {other}"
+def _terms(product: Product, start: int, end: int) -> str:
+    """What steps add to the first cell."""
+    form = FORMS.get(product.left, "g")
+    ones = NUMBERS[product.left][0, start:end]
+    others = NUMBERS[product.above][start:end, 0]
+    pairs = zip(ones, others, strict=True)
+    return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
 
 
 def _formula(product: Product, is_done: bool = False) -> list[Part]:
