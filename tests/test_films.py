@@ -425,6 +425,8 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
     from attnlab.lessons.scaling.opening import BEST, WIDTHS, scores, weights
 
     assert np.all(np.diff(scores().std(axis=-1)) > 0)
+    spread = np.ptp(scores(), axis=-1)
+    np.testing.assert_allclose(spread[1:] / spread[:-1], 2, rtol=0.05)
     many = np.random.default_rng(0).standard_normal((7, 300, max(WIDTHS)))
     drawn = np.cumsum(many[0] * many[1:], axis=-1)[..., np.array(WIDTHS) - 1]
     for found, roots in zip(weights(), (1, np.sqrt(WIDTHS)), strict=True):
@@ -439,13 +441,15 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     from attnlab.lessons.scaling.opening import scores, weights
 
     frames = opening_of("04-scaling").state["frames"]
-    second, first = np.sort(weights()[0])[:, -2:].T
-    assert f"gets {(first / second)[3]:.0f} times" in frames[3]["told"]
-    assert f"makes {(first / second)[6]:.0f} times" in frames[6]["told"]
-    second, first = np.sort(weights()[1])[:, -2:].T
-    assert f"gets {(first / second)[4]:.1f} times" in frames[4]["told"]
-    gap = float(np.diff(np.sort(scores()[6])[-2:])[0])
-    assert f"gap {gap:.1f}" in [text for *_, text in frames[6]["parts"]]
+    shares = [np.sort(each[-1])[-2:] for each in weights()]
+    over, times = (first / second for second, first in shares)
+    assert f"into over {over // 10 * 10:.0f} times" in frames[-2]["told"]
+    assert f"gets {times:.1f} times" in frames[-1]["told"]
+    lead = float(np.diff(np.sort(scores()[-1])[-2:])[0])
+    spread = np.ptp(scores(), axis=-1)
+    for said, frame in zip((*spread, None, None), frames, strict=True):
+        texts = [text for *_, text in frame["parts"]]
+        assert (f"lead {lead:.1f}" if said is None else f"spread {said:.1f}") in texts
 
 
 @pytest.mark.lessons("01-soft-lookup")

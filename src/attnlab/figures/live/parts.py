@@ -72,10 +72,18 @@ def word(
 
 
 def dot(
-    key: str, x: float, y: float, r: float, colour: str | Colour = INK, opacity: float = 1
+    key: str,
+    x: float,
+    y: float,
+    r: float,
+    colour: str | Colour = INK,
+    opacity: float = 1,
+    edge: str | Colour = "",
 ) -> Part:
-    """A filled circle around (x, y)."""
-    return _part("circle", key, "", {"cx": x, "cy": y, "r": r, "opacity": opacity}, fill=colour)
+    """A filled circle around (x, y); its edge parts it from others that it lies on."""
+    edged = {"stroke": edge, "stroke_width": "1.5"} if edge else {}
+    look = {"cx": x, "cy": y, "r": r, "opacity": opacity}
+    return _part("circle", key, "", look, fill=colour, **edged)
 
 
 def box(
