@@ -545,7 +545,7 @@ def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() 
     assert set(alike.words[6:]) == {"fox"}
     assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
     told = opening_of("14-real-model").state["frames"][-1]["told"]
-    assert told == "Only the attention was exchanged, and “cat” became “fox”."
+    assert told == "Another attention in all heads: “cat” became “fox”, not in the text."
 
 
 @pytest.mark.lessons("14-real-model")
@@ -558,6 +558,11 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
     left, wide = (float(last["differs"][0][name]) for name in ("x", "width"))
     assert left < float(last["new 8"][0]["x"]) < left + wide
+    for key in ("own", "new"):  # the arrow from what is read ends before what is written
+        (start, _), (end, _) = points(last[f"{key} writes"][0])[:2]
+        band = last[f"{key} read"][0]
+        assert float(band["x"]) + float(band["width"]) < start < end
+        assert end < _box(*last[f"{key} 6"])[0]
     for function in model_film.WRONG.values():
         for each in (text, model_film.TEXT):
             for frame in model_film.opening(function, each).state["frames"]:

@@ -24,6 +24,7 @@ from attnlab.figures.live.parts import (
     Part,
     arc,
     box,
+    line,
     word,
 )
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
@@ -39,9 +40,11 @@ LEAST = 0.04  # a weight that is drawn
 
 HIGH, EDGE = 268, 6  # of the sheet; what is left free at its sides
 SIZES, GAP = (26, 24, 22, 20, SMALL), 10  # of words, the largest for which there is room
-BREAK, WIDEST = 12, 36  # more before what is written; the widest gap
+BREAK, WIDEST = 22, 36  # more before what is written, for an arrow; the widest gap
+ARROW = 15  # how long it is
 NAMES, SIGN = 21, 26  # sizes of functions' names and of the sign between two words
 PAST = 0.3  # of arcs to words that stand already
+WAITS = 0.25  # of the line that is written later
 LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
 BOLD = 1.14  # how much wider bold ones are
 MORE = "…"  # for words at the beginning that have no room
@@ -67,9 +70,8 @@ class Row(NamedTuple):
     colour: Colour
 
 
-ALONE = Row("own", 224, 197, 152, 22, BLUE)
-OWNS = Row("own", 116, 90, 56, 22, BLUE)
-NEW = Row("new", 164, 173, -60, 260, ORANGE)
+OWN_ROW = Row("own", 116, 87, 55, 22, BLUE)
+NEW_ROW = Row("new", 164, 176, -58, 260, ORANGE)
 
 
 class Text(NamedTuple):
@@ -204,31 +206,31 @@ class _Sheet:
         self.at, self.wide, self.skipped, self.size = _places(
             [max(each, key=len) for each in both], text.start
         )
-        self.widest = {OWNS.key: self._widest(right), NEW.key: self._widest(text)}
+        self.widest = {OWN_ROW.key: self._widest(right), NEW_ROW.key: self._widest(text)}
 
     def copied(self) -> list[Frame]:
         """The model's own writes."""
         given, right = " ".join(self.text.words[: self.start]), self.right
-        stage = [*self._given(ALONE), self._named(ALONE, OWNER)]
-        asked = self._written(ALONE, ["?"])
+        stage = [*self._given(OWN_ROW), self._named(OWN_ROW, OWNER), *self._waiting()]
+        asked = self._written(OWN_ROW, ["?"])
         told = f"A model has read “{given}”, and writes on."
-        frames = [Frame([*stage, *self._asked(ALONE), *asked], told)]
+        frames = [Frame([*stage, *self._asked(OWN_ROW), *asked], told)]
         if (at := _earlier(right, 0)) is not None:
-            before = self._arc(f"own 0 {at + 1}", ALONE, self.start - 1, at, 0.3, GREY)
+            before = self._arc(f"own 0 {at + 1}", OWN_ROW, self.start - 1, at, 0.3, GREY)
             asks, came = right.words[at : at + 2]
             told = f"“{asks}” stood here before, and what came next was “{came}”."
             frames.append(Frame([*self._eye(right, 0), *stage, before, *asked], told))
         for n in range(len(right.rows)):
-            arcs = self._arcs(ALONE, right, n + 1, [n])
-            new = self._written(ALONE, right.words[self.start : self.start + n + 1])
+            arcs = self._arcs(OWN_ROW, right, n + 1, [n])
+            new = self._written(OWN_ROW, right.words[self.start : self.start + n + 1])
             parts = [*self._eye(right, n), *stage, *arcs, *new]
             frames.append(Frame(parts, _told(right, n)))
         return frames
 
     def exchanged(self) -> list[Frame]:
         """Another one comes in its place, and writes."""
-        told = f"Same model, same words, another attention: {self.name}."
-        return self._below(f"exchanged: {self.name}", told)
+        told = f"Same model, same words. In all heads another attention: {self.name}."
+        return self._below(_exchanged(self.name), told)
 
     def compared(self) -> list[Frame]:
         """A learner's own writes."""
@@ -238,45 +240,55 @@ class _Sheet:
     def _below(self, name: str, told: str) -> list[Frame]:
         """The function writes under what its own wrote; then it is seen whether it is the same."""
         text, above = self.text, self._owns()
-        given = [*self._given(NEW), self._named(NEW, name)]
+        given = [*self._given(NEW_ROW), self._named(NEW_ROW, name)]
         slot = ["?"] if text.rows else []
-        asked = [*self._asked(NEW), *self._written(NEW, slot)]
+        asked = [*self._asked(NEW_ROW), *self._written(NEW_ROW, slot)]
         frames = [Frame([*above, *given, *asked], told)]
         for n in range(len(text.rows)):
-            arcs = self._arcs(NEW, text, n + 1, [n])
-            new = self._written(NEW, text.words[self.start : self.start + n + 1])
+            arcs = self._arcs(NEW_ROW, text, n + 1, [n])
+            new = self._written(NEW_ROW, text.words[self.start : self.start + n + 1])
             frames.append(Frame([*above, *given, *arcs, *new], _told(text, n)))
         bright, told, signs = self._verdict()
-        arcs = self._arcs(NEW, text, len(text.rows), bright)
-        new = self._written(NEW, text.words[self.start :])
+        arcs = self._arcs(NEW_ROW, text, len(text.rows), bright)
+        new = self._written(NEW_ROW, text.words[self.start :])
         return [*frames, Frame([*self._owns(bright), *given, *arcs, *new, *signs], told)]
 
     def _owns(self, bright: Sequence[int] = ()) -> list[Part]:
         """All that the model's own wrote, with arcs to some of these words bright."""
         return [
-            *self._given(OWNS),
-            self._named(OWNS, OWNER),
-            *self._arcs(OWNS, self.right, len(self.right.rows), bright),
-            *self._written(OWNS, self.right.words[self.start :]),
+            *self._given(OWN_ROW),
+            self._named(OWN_ROW, OWNER),
+            *self._arcs(OWN_ROW, self.right, len(self.right.rows), bright),
+            *self._written(OWN_ROW, self.right.words[self.start :]),
         ]
 
     def _verdict(self) -> tuple[Sequence[int], str, list[Part]]:
         """Signs between both lines, up to the first word that differs; that one, or all words."""
         words = (each.words[self.start :] for each in (self.right, self.text))
-        y, parts = (OWNS.line + NEW.line) / 2 + 1, list[Part]()
+        y, parts = (OWN_ROW.line + NEW_ROW.line) / 2 + 1, list[Part]()
         for n, (own, new) in enumerate(zip_longest(*words), self.start):
             same, x = own == new, self.at[n]
             sign, colour = ("=", BLUE) if same else ("≠", ORANGE)
             parts.append(word(f"sign {n}", x, y, sign, colour, size=SIGN, weight=700))
             if not same:
-                wide = self.wide[n] + 9
-                size = (wide, NEW.line - OWNS.line + 40)
-                parts.append(box("differs", (x - wide / 2, OWNS.line - 29), size, ORANGE, 0, 2.5))
+                wide = self.size * BOLD * max(_wide(own), _wide(new)) + 9
+                size = (wide, NEW_ROW.line - OWN_ROW.line + 30)
+                corner = (x - wide / 2, OWN_ROW.line - 22)
+                parts.append(box("differs", corner, size, ORANGE, 0, 2.5))
+                read = new in ("", *self.text.words[: self.start])
                 own, new = (f"“{each}”" if each else "nothing" for each in (own, new))
-                told = f"Only the attention was exchanged, and {own} became {new}."
+                others = "" if read else ", not in the text"
+                told = f"Another attention in all heads: {own} became {new}{others}."
                 return [n - self.start], told, parts
         told = f"It writes the same as with {OWN}, word for word."
         return range(len(self.text.rows)), told, parts
+
+    def _waiting(self) -> list[Part]:
+        """The line that is written later, faint."""
+        return [
+            part._replace(look={**part.look, "opacity": WAITS})
+            for part in (*self._given(NEW_ROW), self._named(NEW_ROW, _exchanged(self.name)))
+        ]
 
     def _named(self, row: Row, name: str) -> Part:
         """Whose attention writes a line."""
@@ -300,9 +312,16 @@ class _Sheet:
         ]
 
     def _written(self, row: Row, words: Sequence[str]) -> list[Part]:
+        """Behind an arrow from what is read."""
+        end, y = self.at[self.start] - self.wide[self.start] / 2 - 8, row.line - 8
+        places = [(end - ARROW, y), (end, y), (end - 5, y - 5), (end, y), (end - 5, y + 5)]
+        arrow = [line(f"{row.key} writes", places, row.colour, 2.5)] if words else []
         return [
-            self._word(f"{row.key} {n}", row, n, each, row.colour, 700)
-            for n, each in enumerate(words, self.start)
+            *arrow,
+            *(
+                self._word(f"{row.key} {n}", row, n, each, row.colour, 700)
+                for n, each in enumerate(words, self.start)
+            ),
         ]
 
     def _word(
@@ -315,7 +334,7 @@ class _Sheet:
         if (at := _earlier(text, n)) is None:
             return []
         wide = self.wide[at + 1] + 10
-        corner = (self.at[at + 1] - wide / 2, ALONE.line - 25)
+        corner = (self.at[at + 1] - wide / 2, OWN_ROW.line - 25)
         return [box("eye", corner, (wide, 34), BLUE, 0.25)]
 
     def _asked(self, row: Row) -> list[Part]:
@@ -365,6 +384,10 @@ class _Sheet:
         return arc(key, *ends, row.floor, weight, colour, seen, flat, below, dashes)
 
 
+def _exchanged(name: str) -> str:
+    return f"exchanged: {name}"
+
+
 def _new(text: Text) -> str:
     return " ".join(text.words[text.start :]).removesuffix(" .")
 
@@ -402,6 +425,7 @@ def _places(words: Sequence[str], start: int) -> tuple[list[float], list[float],
     """
     shares = [_wide(each) * (BOLD if n >= start else 1) for n, each in enumerate(words)]
     room = WIDE - 2 * EDGE - BREAK
+    shares[start:] = [max(shares[start:], default=0)] * (len(shares) - start)  # evenly spaced
     size = next((each for each in SIZES if _across(shares, each) <= room), SMALL)
     skipped, seen = 0, shares
     while _across(seen, size) > room and skipped + 1 < start:
