@@ -25,10 +25,10 @@ SLOW, FAST = ((2, 28), (200, 122)), ((210, 28), (268, 238))  # corner and size o
 STRIP, BETWEEN = 18, 4  # how thick blocks in fast memory are, and how far from their scores
 ASIDE, NEXT = 10, 28  # where blocks of queries and of answers begin, and from one to the next
 WIDE, TALL = 24, 32  # one of those
-STACK, THICK, LONG = (128, 34), 24, 66  # blocks of keys; from one to the next; how long one is
+STACK, THICK, LONG = (128, 34), 23, 66  # blocks of keys; from one to the next; how long one is
 SMALLER, MAP = 7.25, (115, 166)  # a score among all, and where they begin
-CELL, TILE = 36, (238, 72)  # a score in fast memory, and where they begin
-LARGEST, SUMS, UNIT = 399, 415, 12  # middle and left of what is kept, and px for a sum of 1
+CELL, TILE = 36, (238, 86)  # a score in fast memory, and where they begin
+LARGEST, SUMS, UNIT = 399, 414, 11  # middle and left of what is kept, and px for a sum of 1
 DIGITS, MANY = 22, 64  # sizes of scores, and of how many fit
 
 
@@ -222,11 +222,11 @@ def _came(tile: int) -> list[Part]:
 def _fast(says: str, at: int | None = None) -> list[Part]:
     """Fast memory, and what it says: of each tile anew, so that nothing is said between two."""
     middle = FAST[0][0] + FAST[1][0] / 2
-    key = "says" if at is None else f"says {at}"
+    key, y = ("says", FEET) if at is None else (f"says {at}", FAST[0][1] + 24)
     return [
         box("fast", *FAST, filled=0.06),
         word("fast name", middle, HEAD, "fast memory"),
-        word(key, middle, FEET, says, size=SMALL, weight=600),
+        word(key, middle, y, says, size=SMALL, weight=600),
     ]
 
 
