@@ -9,7 +9,7 @@ from typing import Literal
 from matplotlib.axes import Axes
 
 from attnlab.bench.rows import Row, power
-from attnlab.figures.live.counts import in_bytes
+from attnlab.figures.live.counts import in_bytes, in_seconds
 from attnlab.figures.picture import (
     BLUE,
     GREEN,
@@ -29,14 +29,6 @@ LOOKS = tuple(
     for line, markers in (("-", "osD^v"), ("--", "PX*<>"))
     for colour, marker in zip((BLUE, ORANGE, GREEN, PURPLE, GREY), markers, strict=True)
 )
-
-
-def in_seconds(seconds: float) -> str:
-    """1.50 s, 2.5 ms or 30 µs."""
-    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
 
 
 SHOWN: dict[Quantity, Callable[[float], str]] = {"seconds": in_seconds, "bytes": in_bytes}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnlab.bench.drawn import in_seconds
+from attnlab.figures.live.counts import in_seconds
 from attnlab.figures.picture import (
     BLUE,
     GREY,
