@@ -14,13 +14,13 @@ BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0
 COLOURS = (GREEN, BLUE, PURPLE)
 STEP, LEAST = 0.1, 1e-9  # how far a score is raised; a length that is one
 
-HIGH, BOTTOM, UNIT, HEADS = 262, 254, 26, 17  # of the sheet; y of 0; px for 1; columns' names
+HIGH, BOTTOM, UNIT, HEADS = 270, 262, 26, 15  # of the sheet; y of 0; px for 1; columns' names
 SCORE, SPINE, PAGE = 27, (60, 28), (88, 40)  # middle of scores; left and width of a book's parts
 BOOK, THICK = 40, 72  # how high a book is; px for a share of 1
 LEFT, RIGHT, WIDE = 130, 236, 78  # where ribbons begin and end; the answer's width
 SCALE, SWING = 382, 72  # the answer's scale, and how far a step is on it
 MARK, HEAD = 406, 10  # where arrows of books are, and their heads
-WAY = 146  # where arrows to pages are
+WAY = 166  # where arrows to pages are
 Numbers = Sequence[float]
 
 
@@ -28,7 +28,6 @@ def opening() -> Film:
     """The film."""
     z = answer(SCORES)
     far, pulls = [value - z for value in VALUES], slopes(SCORES)
-    shares = [f"{share:.2f}" for share in weights(SCORES)]
     signed = ", ".join(map(_signed, pulls))
     a, b, c = range(len(BOOKS))
     rest, all_three = _stage(SCORES), _marks([a, b, c], pulls)
@@ -36,8 +35,7 @@ def opening() -> Film:
     frames = [
         Frame(
             rest,
-            f"Each page goes into the answer by its book's share. Which score moves it? "
-            f"Each is raised by {STEP:g}.",
+            f"A page counts by its book's share. Raise each score by {STEP:g}, and see.",
         ),
         Frame(
             [*_stage(raised(a), a), *_marks([a])],
@@ -58,15 +56,13 @@ def opening() -> Film:
             f"Each movement divided by the step is nearly a score's slope: {signed}.",
         ),
         Frame(
-            [*why, *all_three, *_ways("pull", far)],
+            [*why, *all_three, *_ways(far)],
             f"Why? A's page is {far[a]:g} above the answer, B's level with it, "
             f"C's {-far[c]:g} below.",
         ),
         Frame(
-            [*why, *all_three, *_ways("way", far, GREY, 3), *_ways("pull", pulls)],
-            f"A book pulls by its share of the way to its page: "
-            f"{shares[a]} of {_signed(far[a])} is {_signed(pulls[a])}, "
-            f"{shares[c]} of {_signed(far[c])} is {_signed(pulls[c])}.",
+            [*why, *all_three, *_ways(far, pulls)],
+            "Slope = distance × share: A, twice as far at half C's share, pulls as hard.",
         ),
     ]
     return Film("Which book pulls the answer, and how hard?", frames, HIGH)
@@ -115,6 +111,7 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
     parts = [
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
         word("pages", PAGE[0] + PAGE[1] / 2 - 8, HEADS, "page", GREY, size=SMALL),
+        word("shares", LEFT + 10, HEADS, "share", GREY, "start", SMALL),
         word("its name", RIGHT + WIDE / 2, middle - THICK / 2 - 10, "answer", size=SMALL),
     ]
     top, seen = middle - THICK / 2, 0.2 if pale else 0.55
@@ -136,14 +133,14 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
                 f"score {name}",
                 SCORE,
                 y + 7,
-                f"{scores[n]:.1f}",
+                f"{scores[n]:.2f}",
                 ORANGE if up else INK,
-                size=24 if up else 20,
+                size=22 if up else 20,
                 weight=700 if up else 400,
             ),
         ]
         if not pale or value != answer(SCORES):
-            says = f"share {share:.2f}" if n == 0 else f"{share:.2f}"
+            says = f"{share:.2f}"
             parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
         top += thick
     return [*parts, *_needle(answer(scores))]
@@ -223,18 +220,21 @@ def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: f
     return _ends(line(key, points, colour, thick), linejoin="round")
 
 
-def _ways(what: str, lengths: Numbers, colour: Colour = ORANGE, thick: float = 6) -> list[Part]:
-    """From the answer's height up or down, at the pages, and how long that is."""
+def _ways(lengths: Numbers, pulls: Numbers = ()) -> list[Part]:
+    """From the answer's height to the pages, how long that is, and what a share makes of it."""
     start = _y(answer(SCORES))
     parts = []
-    for name, length in zip(BOOKS, lengths, strict=True):
+    for n, (name, length) in enumerate(zip(BOOKS, lengths, strict=True)):
         if abs(length) < LEAST:
-            parts.append(dot(f"{what} {name}", WAY, start, 7, colour))
+            parts.append(dot(f"way {name}", WAY, start, 7, ORANGE))
             continue
-        y = start - UNIT * length * (0.6 if length > 0 else 0.92) + 6
+        says = _signed(length)
+        if pulls:
+            says += f" × {weights(SCORES)[n]:.2f} = {_signed(pulls[n])}"
+        y = start - UNIT * length + (16 if length > 0 else 15)
         parts += [
-            _arrow(f"{what} {name}", WAY, start, -UNIT * length, colour, thick),
-            word(f"{what} long {name}", WAY + 16, y, _signed(length), colour, "start", 24, 700),
+            _arrow(f"way {name}", WAY, start, -UNIT * length, ORANGE, 6),
+            word(f"way long {name}", WAY + 18, y, says, ORANGE, "start", 20, 700),
         ]
     return parts
 

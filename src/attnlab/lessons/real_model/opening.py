@@ -275,7 +275,7 @@ class _Sheet:
                 size = (wide, NEW_ROW.line - OWN_ROW.line + 30)
                 corner = (x - wide / 2, OWN_ROW.line - 22)
                 parts.append(box("differs", corner, size, ORANGE, 0, 2.5))
-                read = new in ("", *self.text.words[: self.start])
+                read = new in ("", ".", *self.text.words[: self.start])
                 own, new = (f"“{each}”" if each else "nothing" for each in (own, new))
                 others = "" if read else ", not in the text"
                 told = f"Another attention in all heads: {own} became {new}{others}."
@@ -425,7 +425,9 @@ def _places(words: Sequence[str], start: int) -> tuple[list[float], list[float],
     """
     shares = [_wide(each) * (BOLD if n >= start else 1) for n, each in enumerate(words)]
     room = WIDE - 2 * EDGE - BREAK
-    shares[start:] = [max(shares[start:], default=0)] * (len(shares) - start)  # evenly spaced
+    even = [*shares[:start], *[max(shares[start:], default=0)] * len(shares[start:])]
+    if _across(even, SMALL) <= room:
+        shares = even
     size = next((each for each in SIZES if _across(shares, each) <= room), SMALL)
     skipped, seen = 0, shares
     while _across(seen, size) > room and skipped + 1 < start:
