@@ -113,18 +113,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    from tests.answers.tally import Mark, as_text, rows
-
     reports = [
         report
         for outcome in ("passed", "failed")
         for report in terminalreporter.getreports(outcome)
         if report.when == "call"
     ]
-    marks = [
-        Mark(*mark) for each in reports for name, mark in each.user_properties if name == "mark"
-    ]
-    if marks:
+    told = [mark for each in reports for name, mark in each.user_properties if name == "mark"]
+    if told:
+        from tests.answers.tally import Mark, as_text, rows  # with PyTorch
+
+        marks = [Mark(*mark) for mark in told]
         terminalreporter.section("answers")
         terminalreporter.write_line(as_text(rows(sorted(marks, key=lambda mark: mark.lesson))))
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from attnlab import lessons
 from attnlab.checks import words
-from attnlab.checks.bank import bank
-from attnlab.checks.exercise import Exercise
+from attnlab.checks.exercise import Exercise, Mistake
 from tests.course import ROOT, grading, headings, is_check, is_exercise, read
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def slips(root: Path = ROOT, answers: Iterable[Answer] | None = None) -> list[st
     """
     if told := in_the_way(root) or list(of_files_of_none(root)):
         return told
-    from tests.answers import all_answers  # with the libraries, for which a registry need not wait
+    from tests.answers import all_answers  # with PyTorch too
 
     slugs = lessons.slugs()
     return (
@@ -187,7 +186,7 @@ def of_words(slug: str) -> Iterator[str]:
     named = {
         mistake.slug: name
         for name, exercise in lessons.exercises_of(slug).items()
-        for mistake in bank(exercise)
+        for mistake in _mistakes(exercise)
     }
     for mistake in sorted(named.keys() - known.keys()):
         yield f"{here}: {mistake}, a mistake in {named[mistake]}, has no words"
@@ -195,10 +194,16 @@ def of_words(slug: str) -> Iterator[str]:
         yield f"{here}: {said} has words, and is no mistake of {slug}"
 
 
+def _mistakes(exercise: Exercise) -> tuple[Mistake, ...]:
+    from attnlab.checks.bank import bank  # with PyTorch, for which a registry need not wait
+
+    return bank(exercise)
+
+
 def of_shared_words() -> Iterator[str]:
     """What is said in all lessons, of what no exercise and no check names."""
     exercises = [each for slug in lessons.slugs() for each in lessons.exercises_of(slug).values()]
-    named = {mistake.slug for exercise in exercises for mistake in bank(exercise)}
+    named = {mistake.slug for exercise in exercises for mistake in _mistakes(exercise)}
     code = "\n".join(path.read_text(encoding="utf-8") for path in words.CHECKS.glob("*.py"))
     for said in words.read(words.CHECKS / "mistakes.md"):
         if said not in named and f'"{said}"' not in code:

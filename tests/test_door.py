@@ -421,6 +421,7 @@ ANOTHER_KIND = [
 ]
 
 
+@pytest.mark.slow
 def test_a_line_of_a_journal_that_is_of_another_kind_is_passed_over(
     class_: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,16 +36,16 @@ LEAST = 13  # px, of any word as it is seen
 LOOK = """node => {
     const box = node.getBoundingClientRect();
     const texts = drawing => [...drawing.querySelectorAll('text')].filter(
-        text => text.textContent.trim() && getComputedStyle(text).visibility !== 'hidden');
-    const meet = (one, other) => {
-        const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+        text => text.textContent.trim() && getComputedStyle(text).visibility !== 'hidden'
+    ).map(text => [text.getBoundingClientRect(), text.textContent]);
+    const meet = ([a], [b]) => {
         const [x, y] = [Math.min(a.right, b.right) - Math.max(a.left, b.left),
             Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
         return x > 1 && y > 2;  // lines of a letter's box, above and below it, are empty
     };
     const pairs = [...node.querySelectorAll('svg')].flatMap(drawing => texts(drawing).flatMap(
         (one, n, all) => all.slice(n + 1).filter(other => meet(one, other)).map(
-            other => `${one.textContent} | ${other.textContent}`)));
+            other => `${one[1]} | ${other[1]}`)));
     const sizes = {};
     const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
     for (let words = walk.nextNode(); words; words = walk.nextNode()) {

@@ -158,7 +158,7 @@ def stored(cell: dict[str, Any]) -> list[str]:
     for output in cell["outputs"]:
         data = output.get("data", {})
         made = "".join(data.get("text/html", ""))
-        drawn = made.startswith(("<figure", "<img"))
+        drawn = made and not made.startswith("<section")  # as cards begin
         text = "".join(output.get("text") or data["text/plain"])
         found.append("drawn" if drawn else linked(as_newer(made)) or text)
     return found

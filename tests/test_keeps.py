@@ -129,10 +129,16 @@ def test_whatever_is_made_what_a_person_left_is_there(command: list[str], course
     assert before <= persons(course)
 
 
+def released(root: Path) -> dict[str, bytes]:
+    found = files_under(root / "notebooks")
+    return {name: data for name, data in found.items() if ".ipynb_checkpoints" not in name}
+
+
 @pytest.mark.slow
-def test_a_release_over_all_of_it_and_an_update_lose_nothing(course: Path) -> None:
+def test_a_release_makes_what_stands_here_and_an_update_loses_nothing(course: Path) -> None:
     before = persons(course)
     assert make(course, "release") == 0
+    assert released(course) == released(ROOT), "make release"
     write(course / "notebooks" / SLUG / f"{SLUG}.ipynb", "softmax-check", "check(softmax)  # new")
     assert make(course, "update") == 0
     assert before <= persons(course)

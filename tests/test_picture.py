@@ -116,7 +116,7 @@ def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
     weights, words = np.array([[0.9, 0.1], [0.4, 0.6]]), ["the", "cat"]
     draw = figures.numpy.two_orders
     shuffled = draw(weights, words, weights[::-1, ::-1], words[::-1])
-    assert shuffled.title == "cat puts 0.40 on the, wherever the two stand."
+    assert shuffled.title == "“the cat” or “cat the”: “cat” puts 0.40 on “the” both times."
     assert draw(weights, words, weights, words[::-1]).title == ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -17,12 +16,10 @@ from nbformat import NotebookNode
 from attnlab.lessons import ROUTES, exercises_of, lesson, slugs
 from tests.course import (
     BEGIN,
-    BIN,
     GIVEN,
     ROOT,
     SLUGS,
     code_cells,
-    copy_to,
     grading,
     headings,
     is_check,
@@ -64,29 +61,6 @@ def files_under(folder: Path) -> dict[str, bytes]:
     paths = [path for path in folder.rglob("*") if path.is_file()]
     kept = [path for path in paths if ".ipynb_checkpoints" not in path.parts]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
-
-
-def release(course: Path) -> dict[str, bytes]:
-    """What `make release` makes of a copy of the course."""
-    subprocess.run(
-        ["make", "--old-file=.venv/.ready", "release", f"BIN={BIN}"],
-        cwd=course,
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
-    return files_under(course / "notebooks")
-
-
-def test_release_is_what_make_release_makes_and_keeps_what_a_person_left(tmp_path: Path) -> None:
-    course = copy_to(tmp_path)
-    stale = course / "notebooks" / "00-gone" / "00-gone.ipynb"
-    stale.parent.mkdir(parents=True)
-    stale.write_text("what a person left")
-    committed = files_under(ROOT / "notebooks")
-    assert release(course) == committed, "make release"
-    [kept] = course.glob("build/notebooks-*/00-gone/00-gone.ipynb")
-    assert kept.read_text() == "what a person left"
 
 
 def test_release_holds_notebooks_and_no_sources() -> None:

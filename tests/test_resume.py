@@ -35,7 +35,7 @@ from tests.small_class import (
     results_in,
     written,
 )
-from tests.test_grade_command import lines_in, start
+from tests.test_grade_command import lines_in, prove, start
 from tests.test_nbgrader import right_notebook, wrong_notebook
 
 pytestmark = pytest.mark.slow
@@ -325,14 +325,18 @@ def kill_and_compare(course: Path, kills: int, lesson: str, program: str) -> Non
     assert different == [], f"{seed=}"
 
 
-def test_killed_at_random_moments_it_leaves_the_same(course: Path) -> None:
+@pytest.mark.parametrize("kills", [2, prove(10)])
+def test_killed_at_random_moments_it_leaves_the_same(course: Path, kills: int) -> None:
     for number in range(24):
         hand_in(course, f"s{number:02}", notebook({"number": number, "sleep": 0.02}))
     hand_in(course, "torn", b"{")
-    kill_and_compare(course, 2, LESSON, "tests.fake_run")
+    kill_and_compare(course, kills, LESSON, "tests.fake_run")
 
 
-def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [1, prove(4)])
+def test_the_real_grader_killed_at_random_moments_leaves_the_same(
+    tmp_path: Path, kills: int
+) -> None:
     lesson = "02-pure-python"
     course = tmp_path / "course"
     course.mkdir()
@@ -341,7 +345,7 @@ def test_the_real_grader_killed_at_random_moments_leaves_the_same(tmp_path: Path
     for number in range(9):
         content = json.dumps(kinds[number % 3](lesson)).encode()
         hand_in(course, f"s{number:02}", content, lesson)
-    kill_and_compare(course, 1, lesson, "autograder")
+    kill_and_compare(course, kills, lesson, "autograder")
 
 
 # Two at once

@@ -437,7 +437,7 @@ for name, kind in (("with", CrossAttention), ("without", Deaf)):
     right = desk(asked, cards, real)[0].argmax(-1) == rooms
     print(f"{name:7} the context: {right.float().mean():6.1%} right", end="; ")
     print(f"pairs never trained: {right[asked == rooms].float().mean():6.1%}")
-figures.training.losses(losses, math.log(10), "guessing: log 10")
+figures.training.losses(losses, math.log(10), "guessing: log 10", "A desk without context guesses")
 
 # %% [markdown]
 # With the context the desk is right on catalogues that it has never seen, even for pairs that are new to it. Without it,

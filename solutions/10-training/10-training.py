@@ -505,7 +505,7 @@ for name, model in readers.items():
     shares = [flips(model, [n]) / 100 for n in range(11)]
     most = words[shares.index(max(shares))]
     panels[f"{name}: the row of “{most}” flips most answers"] = read | {"flips": shares}
-figures.training.rows(panels, words, focus="flips")
+figures.training.rows(panels, words, "flips", "What a map shows is not always what is needed")
 
 
 # %% [markdown]

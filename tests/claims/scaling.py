@@ -151,7 +151,7 @@ def a_linear_layer_starts_smaller(seed: int) -> None:
 
 @lesson.says(
     "Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven "
-    "scores in ten lie between the dashed lines."
+    "scores in ten are dark."
 )
 def seven_in_ten_scores_lie_within_the_root(seed: int) -> None:
     for d_k in (4, 64, 1024):

@@ -9,15 +9,15 @@ from typing import Literal
 from matplotlib.axes import Axes
 
 from attnlab.bench.rows import Row, power
-from attnlab.figures.live.counts import in_bytes
+from attnlab.figures.live.counts import in_bytes, in_seconds
 from attnlab.figures.picture import (
     BLUE,
     GREEN,
     GREY,
     ORANGE,
     PURPLE,
-    STYLE,
     Picture,
+    in_style,
     name_lines,
     new_figure,
 )
@@ -31,14 +31,6 @@ LOOKS = tuple(
 )
 
 
-def in_seconds(seconds: float) -> str:
-    """1.50 s, 2.5 ms or 30 µs."""
-    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
-
-
 SHOWN: dict[Quantity, Callable[[float], str]] = {"seconds": in_seconds, "bytes": in_bytes}
 MARKS: dict[Quantity, list[float]] = {
     "seconds": [10.0**power for power in range(-9, 6)],
@@ -46,6 +38,7 @@ MARKS: dict[Quantity, list[float]] = {
 }
 
 
+@in_style
 def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     """Time and memory over N, with the power of N that fits each line.
 
@@ -61,7 +54,7 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         raise ValueError("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row.name for row in measured))
     lengths = sorted({row.n for row in measured})
-    figure, panels = new_figure(columns=2, width=9.6, height=3.8)
+    figure, panels = new_figure(columns=2, width=10.0, height=3.9)
     said = []
     for axes, quantity in zip(panels[0], AXES, strict=True):
         for name, (colour, *look) in zip(names, cycle(LOOKS)):
@@ -113,7 +106,6 @@ def _line(
             textcoords="offset points",
             va="center",
             color=colour,
-            fontsize=STYLE["font.size"],
         )
     axes.plot(
         [row.n for row in rows],

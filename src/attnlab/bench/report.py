@@ -11,11 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.bench import machine
-from attnlab.bench.drawn import in_seconds
 from attnlab.bench.rows import Row, power
 from attnlab.bench.tiled import BLOCK
 from attnlab.bench.ways import PEERS
-from attnlab.figures.live.counts import SIZES, in_bytes, mixing_flops, score_bytes, score_flops
+from attnlab.figures.live.counts import (
+    SIZES,
+    in_bytes,
+    in_seconds,
+    mixing_flops,
+    score_bytes,
+    score_flops,
+)
 from attnlab.ipynb.files import write_whole
 from attnlab.lessons.gpu_sdpa.kept import RECORDED
 

@@ -234,7 +234,10 @@ def _cuts(figure: Figure) -> tuple[list[float], list[float]]:
         if box is not None:
             across.append((box.x0, box.x1, is_bar))
             down.append((box.y0, box.y1, is_bar))
-    return _gaps(across), _gaps(down)[::-1]
+    # Panels that leave their numbers to a neighbour stay beside it.
+    beside = all(axes.yaxis.get_tick_params().get("labelleft", True) for axes in figure.axes)
+    below = all(axes.xaxis.get_tick_params().get("labelbottom", True) for axes in figure.axes)
+    return _gaps(across) if beside else [], _gaps(down)[::-1] if below else []
 
 
 def _gaps(spans: Sequence[tuple[float, float, bool]]) -> list[float]:

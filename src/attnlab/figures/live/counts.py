@@ -77,3 +77,11 @@ def in_bytes(count: float) -> str:
     """256 MiB."""
     units = ((1, "bytes"), (KIB, "KiB"), (MIB, "MiB"), (GIB, "GiB"), (TIB, "TiB"))
     return _scaled(count, units)
+
+
+def in_seconds(seconds: float) -> str:
+    """1.50 s, 2.5 ms or 30 µs."""
+    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

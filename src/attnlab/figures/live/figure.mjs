@@ -163,7 +163,7 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
     },
     paint(row, column, { text, name, face = "", ink = "", blocked = false }) {
       const cell = cells[row][column];
-      const field = cell.querySelector("input"); // somebody is typing here
+      const field = onEdit && cell.querySelector("input"); // somebody is typing here
       if (field) field.defaultValue = text;
       else if (cell.textContent !== text) cell.replaceChildren(...(isDense ? spelled(text) : [text]));
       cell.setAttribute("aria-label", name);

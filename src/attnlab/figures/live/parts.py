@@ -72,10 +72,18 @@ def word(
 
 
 def dot(
-    key: str, x: float, y: float, r: float, colour: str | Colour = INK, opacity: float = 1
+    key: str,
+    x: float,
+    y: float,
+    r: float,
+    colour: str | Colour = INK,
+    opacity: float = 1,
+    edge: str | Colour = "",
 ) -> Part:
-    """A filled circle around (x, y)."""
-    return _part("circle", key, "", {"cx": x, "cy": y, "r": r, "opacity": opacity}, fill=colour)
+    """A filled circle around (x, y); its edge parts it from others that it lies on."""
+    edged = {"stroke": edge, "stroke_width": "1.5"} if edge else {}
+    look = {"cx": x, "cy": y, "r": r, "opacity": opacity}
+    return _part("circle", key, "", look, fill=colour, **edged)
 
 
 def box(
@@ -162,6 +170,7 @@ def arc(
     below: bool = False,
     dashes: str = "",
     thickest: float = 8,
+    pull: float = 0,
 ) -> Part:
     """An arc over a line of words, from one that listens to one that it listens to.
 
@@ -177,14 +186,16 @@ def arc(
         below: it hangs under the words instead.
         dashes: of an arc that is only asked about.
         thickest: of an arc of weight 1.
+        pull: how far its ends pull it up, three quarters of which is its height; by itself the
+            wider it is the further.
     """
     up = 1 if below else -1
     if start == end:
-        top = floor + 26 * up
+        top = floor + (pull or 26) * up
         d = f"M{start - 5:.1f} {floor:.1f}C{start - 18:.1f} {top:.1f}"
         d += f" {start + 18:.1f} {top:.1f} {start + 5:.1f} {floor:.1f}"
     else:
-        top = floor + rise(abs(start - end), wide) * up
+        top = floor + (pull or rise(abs(start - end), wide)) * up
         d = f"M{start:.1f} {floor:.1f}C{start:.1f} {top:.1f}"
         d += f" {end:.1f} {top:.1f} {end:.1f} {floor:.1f}"
     thick = 1 + (thickest - 1) * weight

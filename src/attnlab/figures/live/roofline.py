@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import Any, NamedTuple
@@ -11,7 +12,6 @@ import traitlets
 from attnlab.figures.live.cost_chart import (
     BLUE,
     BOTTOM,
-    CLEAR,
     GREY,
     HEIGHT,
     LEFT,
@@ -23,7 +23,6 @@ from attnlab.figures.live.cost_chart import (
     Chart,
     chart,
     drawing,
-    lines,
 )
 from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, style, whole
@@ -38,8 +37,8 @@ SPEEDS = (0.1, 1e4)  # TFLOP/s that are drawn
 TICKS = {1.0: "1", 100.0: "100", 1e4: "10,000"}
 LETTERS = "abc"
 END = WIDTH - RIGHT + 8  # right of the axis
-LANE, DISC = 40, 12  # under the axis, one for each work: how high, and the radius of its letter
-MARGIN = 120  # right of the axis: what is named there
+LANE, DISC = 52, 14  # under the axis, one for each work: how high, and the radius of its letter
+MARGIN = 84  # right of the axis: what is named there
 LOOKS = (BLUE, ORANGE)
 MOVING, COMPUTING = ("limited", "by moving"), ("limited", "by computing")
 Works = Callable[[int], Mapping[str, tuple[float, float]]]
@@ -194,7 +193,7 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
         f"speed at best over operations for each byte; {said}",
         *(_up(axes, lane, each, devices) for lane, (_, (_, each)) in in_lanes),
         axes.frame("TFLOP/s at best", TICKS, TICKS, ""),
-        lines(END, HEIGHT - BOTTOM - 26, "operations", "for each byte", anchor="start"),
+        _stacked(WIDTH + MARGIN, HEIGHT - BOTTOM - 34, "end", "operations", "per byte"),
         *roofs,
         *(
             axes.ring(intensity, device.tera(intensity), colour)
@@ -202,8 +201,8 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
             for intensity in works.values()
         ),
         *_names(axes, devices),
-        f'<g fill="{GREY}">{lines(LEFT + 8, TOP + 76, *MOVING, anchor="start")}'
-        f"{lines(WIDTH - RIGHT, TOP + 2, *COMPUTING, anchor='end')}</g>",
+        f'<g fill="{GREY}">{_stacked(LEFT + 8, TOP + 45, "start", *MOVING)}'
+        f"{_stacked(WIDTH + 30, TOP + 5, 'end', *COMPUTING)}</g>",
         *(_lettered_disc(axes, lane, *each) for lane, each in in_lanes),
         wide=WIDTH + MARGIN,
         high=HEIGHT - BOTTOM + 32 + LANE * len(works),
@@ -211,12 +210,14 @@ def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
 
 
 def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
-    """Devices where their roofs end."""
+    """Devices where their roofs end, by two words, without one that all of them begin with."""
+    makers = {device.name.split()[0] for device in devices}
+    begin = 1 if len(makers) == 1 < len(devices) else 0
     by_height = sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
-    named, above = [], -LINE
+    named, above = [], -1.0 * LINE
     for device, colour in by_height:
         above = max(axes.up.at(device.flops / TERA) + 5, above + LINE)
-        name = " ".join(device.name.split()[:2]).rstrip(",")
+        name = " ".join(device.name.split()[begin:2]).rstrip(",")
         named.append(text(END, above, name, "start", f' fill="{colour}" font-weight="bold"'))
     return named
 
@@ -242,5 +243,15 @@ def _lettered_disc(axes: Chart, lane: int, letter: str, work: tuple[str, float])
     return (
         f'<circle cx="{x:.1f}" cy="{y}" r="{DISC}"/>'
         + text(x, y + 5, letter, "middle", f' fill="{GROUND}" font-weight="bold"')
-        + f"<g{CLEAR}>{lines(x + DISC + 6, y + 14 - 9 * len(words), *words, anchor='start')}</g>"
+        + _stacked(x + DISC + 6, y, "start", *words)
     )
+
+
+def _stacked(x: float, y: float, anchor: str, *words: str) -> str:
+    """Words under each other around y, as far apart as the size of the words asks for."""
+    first = 0.35 - 1.15 * (len(words) - 1) / 2
+    spans = "".join(
+        f'<tspan x="{x:.4g}" dy="{1.15 if n else first:.3g}em">{html.escape(each)}</tspan>'
+        for n, each in enumerate(words)
+    )
+    return f'<text y="{y:.4g}" text-anchor="{anchor}">{spans}</text>'

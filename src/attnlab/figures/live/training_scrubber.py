@@ -59,6 +59,7 @@ class TrainingScrubber(Figure):
     _css = style("training_scrubber")
     title = traitlets.Unicode("A training, step by step").tag(sync=True)
     losses, recorded, rows, words, step = (Input() for _ in range(5))
+    _told_of: Any = None
 
     def __init__(
         self,
@@ -71,28 +72,27 @@ class TrainingScrubber(Figure):
         super().__init__(losses=losses, recorded=recorded, rows=rows, words=words, step=step)
 
     def checked(self, inputs: Values) -> Values:
+        had = getattr(self, "_inputs", {})
+        if had and all(inputs[name] is had[name] for name in had.keys() - {"step"}):
+            return {**inputs, "step": _step(inputs)}  # a move of the slider, which is to be quick
         losses = array("losses", inputs["losses"], (None,))
         if not 2 <= len(losses) <= MOST_STEPS:
             raise ValueError(f"there are {len(losses)} losses; 2 to {MOST_STEPS} can be shown")
         rows = names("rows", inputs["rows"], MOST_ROWS)
         words = names("words", inputs["words"])
         recorded = records(inputs["recorded"], len(losses), rows, words)
-        given = inputs["step"]
-        step = next(iter(recorded)) if given is None else number(given)
-        if step not in recorded:
-            raise ValueError(f"step {step:g} was not recorded; {_listed([*recorded])} were")
-        return {
-            "losses": losses,
-            "recorded": recorded,
-            "rows": rows,
-            "words": words,
-            "step": int(step),
-        }
+        checked = {"losses": losses, "recorded": recorded, "rows": rows, "words": words}
+        return {**checked, "step": _step({**checked, "step": inputs["step"]})}
 
     def computed(self, inputs: Values) -> Values:
         losses, recorded, step = inputs["losses"], inputs["recorded"], inputs["step"]
         weights, words = recorded[step], told_apart(inputs["words"])
-        told = {at: in_words(at, losses, recorded[at], inputs["rows"], words) for at in recorded}
+        if self._told_of is not recorded:  # all sentences, once for what was recorded
+            self._told_of = recorded
+            self._told = {
+                at: in_words(at, losses, recorded[at], inputs["rows"], words) for at in recorded
+            }
+        told = self._told
         return {
             "step": step,
             "stops": [*recorded],
@@ -134,6 +134,19 @@ class TrainingScrubber(Figure):
             f"{''.join(tables)}{fallback.sentences(told)}"
         )
         return fallback.framed(content, repr(self), mark)
+
+
+def _step(inputs: Values) -> int:
+    """The step that is shown.
+
+    Raises:
+        ValueError: it was not recorded.
+    """
+    given, recorded = inputs["step"], inputs["recorded"]
+    step = next(iter(recorded)) if given is None else number(given)
+    if step not in recorded:
+        raise ValueError(f"step {step:g} was not recorded; {_listed([*recorded])} were")
+    return int(step)
 
 
 def records(

@@ -6,18 +6,32 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, LETTER, SMALL, WIDE, Part, arc, box, line, places, word
+from attnlab.figures.live.parts import (
+    INK,
+    LETTER,
+    SMALL,
+    WIDE,
+    Part,
+    arc,
+    area,
+    box,
+    line,
+    places,
+    word,
+)
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
 
 SEED = 57  # chosen, for a subject and a noun nearer to the verb, of which only one is a plural
 WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the model
 NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
 LETTERS, GAP = 20, 16
-HIGH, FLOOR, LINE, STEPS = 262, 190, 214, 242  # of the sheet; of arcs, words and numbers
-RIGHT, TOP, FOLDS = WIDE - 4, 8, 6  # of the curtain
-FIRST, APART, TALL = 35, 41, 33  # of exercises: the first line, from one to the next; a curtain
+HIGH, FLOOR, LINE, STEPS = 270, 140, 164, 192  # of the sheet; of arcs, words and numbers
+RIGHT, TOP, LOW, FOLDS = WIDE - 4, 54, 220, 10  # of the curtain
+FIRST, APART, TALL = 43, 43, 28  # of exercises: the first line, from one to the next; a curtain
+OPEN, FLAT = 32, 20  # how far what a word gives itself is pulled up, and an arc between two lines
 MIDDLES = places(WRITTEN, LETTERS, GAP, left=34)
-LEAST = 0.02  # a weight that is drawn
+THICKEST = 6  # of arcs
+LEAST, MUCH = 0.02, 0.1  # a weight that is drawn, and one between the lines of exercises
 
 
 def opening() -> Film:
@@ -44,12 +58,12 @@ def opening() -> Film:
             f"In training the text is there at once, and {asks} could copy {verb}.",
         ),
         Frame(
-            _exercises(solved=False),
-            "So each word gets a curtain of its own: one text, six exercises.",
+            _exercises(rows, solved=False),
+            "So each bold word gets a curtain of its own: one text, six exercises.",
         ),
         Frame(
-            _exercises(solved=True),
-            "All six are guessed in one step, and the text itself has the answers.",
+            _exercises(rows, solved=True),
+            "One step, six guesses: no row sees its answer or what comes after.",
         ),
     ]
     return Film("One text, six exercises", frames, HIGH)
@@ -83,57 +97,68 @@ def _arcs(rows: list[list[float]], last: int, focus: int | None) -> list[Part]:
             FLOOR,
             rows[n][m],
             ORANGE if n == focus else BLUE,
-            1 if n == focus else 0.45,
+            1 if n == focus else 0.5,
+            thickest=THICKEST,
+            pull=OPEN if n == m else 0,
         )
         for n in range(last + 1)
-        for m in range(n)
+        for m in range(n + 1)
         if rows[n][m] >= LEAST
     ]
 
 
-def _word(key: str, n: int, y: float, is_focus: bool, opacity: float = 1) -> Part:
-    colour, weight = (ORANGE, 600) if is_focus else (INK, 400)
+def _word(
+    key: str, n: int, y: float, is_focus: bool, opacity: float = 1, weight: float = 400
+) -> Part:
+    colour, weight = (ORANGE, 600) if is_focus else (INK, weight)
     x, text = MIDDLES[n], WRITTEN[n]
     return word(key, x, y, text, colour, size=LETTERS, weight=weight, opacity=opacity)
 
 
+def _half(n: int) -> float:
+    """Of a word's width."""
+    return LETTER * LETTERS * max(len(WRITTEN[n]), 2) / 2
+
+
 def _edge(n: int) -> float:
     """Between a word and the next."""
-    return MIDDLES[n] + LETTER * LETTERS * max(len(WRITTEN[n]), 2) / 2 + GAP - 3
+    return MIDDLES[n] + _half(n) + GAP / 2
 
 
 def _curtain(left: float) -> list[Part]:
-    """A curtain from here to the end, whose folds are the closer the less there is to hide."""
-    wide, high = RIGHT - left, HIGH - 2 * TOP
-    fold = wide / FOLDS
-    return [
-        *_cloth("curtain", TOP, high, left),
-        *(
-            box(f"fold {n}", (left + fold * (n + 0.5), TOP), (fold / 2, high), PURPLE, 0.1)
-            for n in range(FOLDS)
-        ),
-        *(
-            [word("hides", left + wide / 2, HIGH / 2 + 6, "not written yet", PURPLE, weight=600)]
-            if wide > 180
-            else []
-        ),
-    ]
+    """A curtain from here to the end."""
+    says = _says((left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "not written yet", 82)
+    return [*_cloth("curtain", TOP, LOW - TOP, left), *(says if RIGHT - left > 200 else [])]
 
 
 def _cloth(key: str, top: float, high: float, left: float) -> list[Part]:
-    """Nothing can be seen through it, and its edge is clear."""
-    size = RIGHT - left, high
-    edge = [(left, top), (left, top + high)]
-    return [
-        box(f"{key} behind", (left, top), size, GROUND),
-        box(key, (left, top), size, PURPLE, 0.16),
-        line(f"{key} edge", edge, PURPLE, 3, 1 if left < RIGHT else 0),
+    """Nothing can be seen through it; its folds are close where little is hidden."""
+    low, fold = top + high, (RIGHT - left) / FOLDS
+    parts = [
+        box(f"{key} behind", (left, top), (RIGHT - left, high), GROUND),
+        box(key, (left, top), (RIGHT - left, high), PURPLE, 0.1),
     ]
+    for n in range(FOLDS):
+        x, to = left + fold * (n + 0.5), left + fold * (n + 1)
+        corners = (x, top), (to, top), (to, low), (x, low)
+        parts.append(area(f"{key} fold {n}", corners, PURPLE, 0.12))
+    edge = line(f"{key} edge", [(left, top), (left, low)], PURPLE, 3, 1 if left < RIGHT else 0)
+    return [*parts, edge]
+
+
+def _card(key: str, x: float, y: float, half: float) -> Part:
+    """What words on a curtain are written on, so that they can be read."""
+    return box(key, (x - half, y - 19), (2 * half, TALL - 4), GROUND)
+
+
+def _says(x: float, y: float, text: str, half: float) -> list[Part]:
+    """On a curtain, about what it hides."""
+    return [_card("says", x, y, half), word("hides", x, y, text, PURPLE, weight=600)]
 
 
 def _place(n: int) -> tuple[str, float, float]:
     """Of the curtain of an exercise: its key, and where it is from top to bottom."""
-    return f"curtain {n}", FIRST + APART * (n - 1) - 23, TALL
+    return f"curtain {n}", FIRST + APART * (n - 1) - 21, TALL
 
 
 def _copied(rows: list[list[float]]) -> list[Part]:
@@ -153,16 +178,24 @@ def _copied(rows: list[list[float]]) -> list[Part]:
     ]
 
 
-def _exercises(solved: bool) -> list[Part]:
-    """The text so far, for each word, a curtain before the rest, and what is to be guessed."""
+def _exercises(rows: list[list[float]], solved: bool) -> list[Part]:
+    """For each word the text so far, which it can listen to, and a curtain before the rest.
+
+    On the curtain is a card: what is to be guessed.
+    """
     parts = []
     for n in range(1, len(WRITTEN)):
-        y = FIRST + APART * (n - 1)
+        x, y, guesses = MIDDLES[n], FIRST + APART * (n - 1), n - 1
         parts.append(word(f"exercise {n}", 14, y, f"{n}", GREY, size=SMALL))
-        for m in range(n):
+        for m, weight in enumerate(rows[guesses][:n]):
             key = f"word {m}" if n == VERB else f"word {m} of {n}"
-            parts.append(_word(key, m, y, False))
-        parts += _cloth(*_place(n), _edge(n if solved else n - 1))
+            parts.append(_word(key, m, y, False, weight=700 if m == guesses else 400))
+            if weight >= MUCH:
+                ends = (MIDDLES[guesses], MIDDLES[m], y - 18)
+                parts.append(
+                    arc(f"{guesses} to {m}", *ends, weight, BLUE, 0.8, thickest=4, pull=FLAT)
+                )
+        parts += [*_cloth(*_place(n), _edge(guesses)), _card(f"card {n}", x, y, _half(n) + 5)]
         answer = WRITTEN[n] if solved else "?"
-        parts.append(word(f"answer {n}", MIDDLES[n], y, answer, ORANGE, weight=600))
-    return [*parts, word("hides", 428, FIRST, "hidden", PURPLE, weight=600)]
+        parts.append(word(f"answer {n}", x, y, answer, ORANGE, size=LETTERS, weight=600))
+    return [*parts, *_says(428, FIRST, "hidden", 38)]

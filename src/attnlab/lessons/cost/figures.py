@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attnlab.bench.drawn import in_seconds
+from attnlab.figures.live.counts import in_seconds
 from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
     Picture,
+    in_style,
     name_lines,
     new_figure,
     with_looks,
@@ -18,6 +19,7 @@ from attnlab.figures.picture import (
 LINES = ("--", "-.", ":")
 
 
+@in_style
 def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int) -> Picture:
     """Seconds over the width of a tile, both logarithmic, and lines for ways without tiles.
 

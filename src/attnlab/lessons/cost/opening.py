@@ -1,8 +1,9 @@
 """Lesson 11 opens with tiles: scores live in a small fast memory, 16 at a time, and are forgotten.
 
-Queries and keys come there block by block. Of a row its largest score and a sum are kept. The first
-row is followed: block B brings a larger score, so the old sum shrinks by one factor, and no score
-of A is needed again.
+Keys and values come there block by block, to four queries. Of a row stay its largest score, and a
+bar: as long as a sum of powers, and as much of each colour as values of that block are mixed in.
+The first row is followed: block B brings a larger score, so all of the bar shrinks by one factor,
+and no score of A is needed again.
 """
 
 from __future__ import annotations
@@ -12,21 +13,23 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, box, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 BLOCK, BLOCKS = 4, 3  # queries or keys in a block; blocks
 TOKENS = BLOCK * BLOCKS
 NAMES, COLOURS = "ABC", (PURPLE, GREEN, BLUE)  # of blocks of keys
 
-HIGH, HEAD, FEET = 268, 20, 254  # of the sheet; of the lines over both memories and in their feet
-SLOW, FAST = ((2, 30), (206, 236)), ((216, 30), (262, 236))  # corner and size of each memory
-STRIP, BETWEEN = 18, 4  # how thick blocks of queries or keys are, and how far from their scores
-SMALLER, MAP = 12, (28, 72)  # a score among all, and where they begin
-OUT = (178, 24)  # left and width of the answers
-CELL, TILE = 36, (244, 72)  # a score in fast memory, and where they begin
-LARGEST, SUMS, UNIT = 401, 412, 15.5  # middle and left of what is kept, and px for a sum of 1
-DIGITS, MANY = 22, 64  # sizes of scores, and of how many there are
+HIGH, HEAD, FEET = 268, 20, 255  # of the sheet; of the lines over both memories and in their feet
+SLOW, FAST = ((2, 28), (200, 122)), ((210, 28), (268, 238))  # corner and size of each memory
+STRIP, BETWEEN = 18, 4  # how thick blocks in fast memory are, and how far from their scores
+ASIDE, NEXT = 10, 28  # where blocks of queries and of answers begin, and from one to the next
+WIDE, TALL = 24, 32  # one of those
+STACK, THICK, LONG = (128, 34), 23, 66  # blocks of keys; from one to the next; how long one is
+SMALLER, MAP = 7.25, (115, 166)  # a score among all, and where they begin
+CELL, TILE = 36, (238, 86)  # a score in fast memory, and where they begin
+LARGEST, SUMS, UNIT = 399, 414, 11  # middle and left of what is kept, and px for a sum of 1
+DIGITS, MANY = 22, 64  # sizes of scores, and of how many fit
 
 
 class Kept(NamedTuple):
@@ -68,54 +71,42 @@ def opening() -> Film:
     every = scores().reshape(BLOCKS, BLOCK, BLOCKS, BLOCK).swapaxes(1, 2)
     kept = [_met(rows) for rows in every]
     a, b, c = kept[0]
-    old, new, factor = a.m[0], b.m[0], b.factors[0]
+    old, new = a.m[0], b.m[0]
     frames: list[Frame] = []
 
     def tile(at: int, following: int | None, told: str, *more: Part) -> None:
-        """One in fast memory, and at their places the blocks that come for the following one."""
+        """One in fast memory, and at its place the block of keys for the following one."""
         i, j = divmod(at, BLOCKS)
-        parts = [*_slow(at), *_held(at), *_coming(following, at), *_fast(f"{BLOCK**2} scores held")]
+        parts = [*_slow(at), *_all(at, at), *_coming(following)]
+        parts += _fast(f"{BLOCK**2} scores held", at)
         parts += [part for n in range(i) for part in _answers(n, kept[n][-1])]
-        parts += [*_came(at), *_tile(at, every[i, j], kept[i][j].m), *more]
+        parts += [*_came(at), *_tile(at, every[i, j], kept[i][j]), *more]
         frames.append(Frame(parts, told))
 
     told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. Fast memory has room "
-    parts = [*_slow(0), *_coming(0), *_fast("scores fit here"), *_room(), *_many()]
+    parts = [*_slow(0), *_all(0), *_coming(0), *_fast("scores fit here"), *_room(), _many()]
     frames.append(Frame(parts, f"{told}for {BLOCK**2}."))
-    told = f"{BLOCK} queries and block A of the keys come. Their {BLOCK**2} scores are made there."
+    told = f"{BLOCK} queries and block A come: {BLOCK**2} scores. The largest of a row is dark."
     tile(0, None, told)
-    told = (
-        f"A row keeps its largest score, {_whole(old)}, and the sum of e^(score − {_whole(old)})."
-    )
-    first = _kept(0, a.m[:1], a.sums[:1])
-    tile(0, 1, told, *first)
-    told = f"Tile A is forgotten. Block B comes, with a larger score: {_whole(new)}."
-    first = _kept(0, b.m[:1], np.array([[a.sums[0, 0], 0]]))
+    told = "Of each row stay its largest, a sum (length) and a mix of values (colours)."
+    tile(0, 1, told, *_kept(0, a.m, a.sums))
+    told = f"Tile A is forgotten. In B, row one has a larger score: {_whole(new)} instead of "
+    first = _kept(0, a.m, np.pad(a.sums, ((0, 0), (0, 1))))
+    tile(1, None, f"{told}{_whole(old)}.", *first)
+    power = f"e^({_whole(old)} − {_whole(new)})"
+    sums = np.where(b.m[:, None] > a.m[:, None], b.sums[:, :1], a.sums)
+    first = [*_kept(0, b.m, np.pad(sums, ((0, 0), (0, 1)))), *_shrinks(b.factors)]
+    told = f"So its old sum and mix shrink, times {power}. No score of A is needed."
     tile(1, None, told, *first)
-    power = f"e^({_whole(old)} − {_whole(new)})"
-    shrinks = word("factor", 474, TILE[1] + CELL + 26, f"×{factor:.2f}", ORANGE, "end", SIZE, 700)
-    first = [*_kept(0, b.m[:1], np.array([[b.sums[0, 0], 0]])), shrinks]
-    tile(1, None, f"So the old sum shrinks, times {power}. No score of A is needed.", *first)
-    told = "B's own sum joins it, and each row does the same."
-    tile(1, 2, told, *_kept(0, b.m, b.sums))
-    tile(2, None, "Then block C.", *_kept(0, c.m, c.sums))
-    told = f"Each row becomes shares of A, B and C. {BLOCK} answers go out, and no score."
-    parts = [*_slow(BLOCKS), *_coming(BLOCKS), *_fast("0 scores held"), *_room()]
-    parts += _answers(0, c)
-    frames.append(Frame(parts, told))
-    for at, told in (
-        (3, "The next four queries: a tile comes, is used, and is gone."),
-        (5, "Keys come and go. Of each row only two numbers stay."),
-        (7, "At no time are there more scores than those of one tile."),
-    ):
-        i, j = divmod(at, BLOCKS)
-        tile(
-            at,
-            at + 2 if at + 2 < BLOCKS**2 else None,
-            told,
-            *_kept(i, kept[i][j].m, kept[i][j].sums),
-        )
-    parts = [*_slow(BLOCKS**2), *_fast("scores at most"), *_room(), *_many()]
+    tile(1, 2, "B joins: its own sum and values, in each row.", *_kept(0, b.m, b.sums))
+    tile(2, None, "C joins likewise. All keys have been met.", *_kept(0, c.m, c.sums))
+    told = f"Each mix, divided by its sum, is an answer. {BLOCK} answers go out, and no score."
+    parts = [*_slow(BLOCKS), *_all(BLOCKS), *_coming(2 * BLOCKS + 1), *_fast("0 scores held", -1)]
+    frames.append(Frame([*parts, *_room(), *_answers(0, c)], told))
+    told = f"The other {TOKENS - BLOCK} queries: a tile comes, is used, and is gone."
+    i, j = divmod(at := 2 * BLOCKS + 1, BLOCKS)
+    tile(at, None, told, *_kept(i, kept[i][j].m, kept[i][j].sums))
+    parts = [*_slow(BLOCKS**2), *_all(BLOCKS**2), *_fast("scores at most"), *_room(), _many()]
     parts += [part for n in range(BLOCKS) for part in _answers(n, kept[n][-1])]
     told = (
         f"{TOKENS**2} scores, never more than {BLOCK**2} held, and all {TOKENS} answers are exact."
@@ -144,92 +135,105 @@ def _corner(tile: int) -> Place:
 
 
 def _slow(done: int) -> list[Part]:
-    """Queries, keys and answers, and where all scores would be, of which so many tiles are done."""
-    (left, top), side = MAP, TOKENS * SMALLER
+    """Queries, keys with their values, and answers; those queries are bright that are in use."""
+    (left, top), (wide, _) = SLOW
     parts = [
         box("slow", *SLOW, filled=0.06),
-        word("slow name", SLOW[0][0] + SLOW[1][0] / 2, HEAD, "slow memory"),
-        word("queries", left - BETWEEN - STRIP / 2, top - 9, "q", size=SMALL),
-        word("answers", OUT[0] + OUT[1] / 2, top + side + 17, "out", size=SMALL),
+        word("slow name", left + wide / 2, HEAD, "slow memory"),
+        word("queries", ASIDE, top + 18, "queries", ORANGE, "start", SMALL),
+        word("keys", STACK[0] + LONG / 2, top + 93, "keys +", size=SMALL),
+        word("values", STACK[0] + LONG / 2, top + 113, "values", size=SMALL),
+        word("answers", ASIDE, top + 78, "answers", anchor="start", size=SMALL),
     ]
-    for n in range(TOKENS + 1):
-        along, pale = n * SMALLER, 0.3 if n % BLOCK else 0.8
-        parts += [
-            line(f"across {n}", [(left, top + along), (left + side, top + along)], GREY, 1, pale),
-            line(f"down {n}", [(left + along, top), (left + along, top + side)], GREY, 1, pale),
-        ]
-    wide = BLOCK * SMALLER
     for n in range(BLOCKS):
-        y = _corner(n * BLOCKS)[1]
+        used = 0.7 if n == done // BLOCKS else 0.2
+        queries = ASIDE + n * NEXT, top + 24
         parts += [
-            _queries(f"q {n}", n, False),
+            box(f"q {n}", queries, (WIDE, TALL), ORANGE, used, 1.5),
             *_keys(f"k {n}", n, False),
-            box(f"out {n}", (OUT[0], y + 1), (OUT[1], wide - 2), INK, 0, 1, 0.5),
+            box(f"out {n}", _out(n), (WIDE, TALL), INK, 0, 1, 0.5),
         ]
-    for tile in range(done):
-        (x, y), colour = _corner(tile), COLOURS[tile % BLOCKS]
-        parts.append(box(f"done {tile}", (x + 1, y + 1), (wide - 2, wide - 2), colour, 0.3))
-    says = f"{done * BLOCK**2} of {TOKENS**2} done"
-    parts.append(word("count", SLOW[0][0] + SLOW[1][0] / 2, FEET, says, size=SMALL, weight=600))
     return parts
 
 
-def _queries(key: str, i: int, fast: bool) -> Part:
-    """A block of queries, in one of both memories."""
-    (x, y), side = (TILE, CELL) if fast else (_corner(i * BLOCKS), SMALLER)
-    corner = x - BETWEEN - STRIP, y + 1
-    return box(key, corner, (STRIP, BLOCK * side - 2), ORANGE, 0.3, 1.5)
+def _out(n: int) -> Place:
+    """Where a block of answers begins."""
+    return ASIDE + n * NEXT, SLOW[0][1] + 84
+
+
+def _all(done: int, held: int | None = None) -> list[Part]:
+    """All scores, which no memory holds: those made are ticked, and those held are in colour."""
+    (left, top), side, tile = MAP, TOKENS * SMALLER, BLOCK * SMALLER
+    parts = [
+        word("all", 1, top + 26, f"{TOKENS**2}", anchor="start", size=36, weight=700),
+        word("all name", 1, top + 47, "scores,", anchor="start", size=SMALL),
+        word("never", 1, top + 67, "never stored", anchor="start", size=SMALL),
+        word("count", 1, FEET, f"{done * BLOCK**2} done", anchor="start", size=SMALL, weight=600),
+    ]
+    for n in range(TOKENS + 1):
+        along, edge = n * SMALLER, n % BLOCK == 0
+        thick, pale, dashes = (1.5, 0.9, "4 4") if edge else (0.7, 0.3, "")
+        across, down = [(0, along), (side, along)], [(along, 0), (along, side)]
+        parts += [
+            line(f"{key} {n}", [(left + x, top + y) for x, y in ends], GREY, thick, pale, dashes)
+            for key, ends in (("across", across), ("down", down))
+        ]
+    if held is not None:
+        parts.append(box("held", _corner(held), (tile, tile), COLOURS[held % BLOCKS], 0.75, 2))
+    for n in range(done):
+        x, y = _corner(n)
+        tick = [(x + 8, y + 15), (x + 13, y + 20), (x + 22, y + 9)]
+        parts.append(line(f"done {n}", tick, INK, 2.5))
+    return parts
 
 
 def _keys(key: str, j: int, fast: bool) -> list[Part]:
-    """A block of keys, in one of both memories, with its name."""
-    (x, y), side = (TILE, CELL) if fast else (_corner(j), SMALLER)
-    wide, top = BLOCK * side, y - BETWEEN - STRIP
+    """A block of keys and values, in one of both memories, with its name."""
+    if fast:
+        corner, size = (TILE[0] + 1, TILE[1] - BETWEEN - STRIP), (BLOCK * CELL - 2, STRIP)
+        name = f"keys + values {NAMES[j]}"
+    else:
+        corner, size = (STACK[0], STACK[1] + j * THICK), (LONG, 20)
+        name = NAMES[j]
+    (x, y), (wide, high) = corner, size
     return [
-        box(key, (x + 1, top), (wide - 2, STRIP), COLOURS[j], 0.3, 1.5),
-        word(f"{key} name", x + wide / 2, top + 15, NAMES[j], size=SMALL),
+        box(key, corner, size, COLOURS[j], 0.3, 1.5),
+        word(f"{key} name", x + wide / 2, y + high / 2 + 6, name, size=SMALL),
     ]
 
 
-def _coming(tile: int | None, held: int = -1) -> list[Part]:
-    """Blocks that a tile needs and fast memory lacks, still at their places in slow memory."""
-    if tile is None:
-        return []
-    (i, j), there = divmod(tile, BLOCKS), held // BLOCKS
-    came = [] if i == there else [_queries(f"came q {i}", i, False)]
-    return [*came, _keys(f"came k {tile}", j, False)[0]]
+def _coming(tile: int | None) -> list[Part]:
+    """The block that a tile needs and fast memory lacks, still at its place in slow memory."""
+    return [] if tile is None else [_keys(f"came k {tile}", tile % BLOCKS, False)[0]]
 
 
 def _came(tile: int) -> list[Part]:
     """Blocks in fast memory."""
-    i, j = divmod(tile, BLOCKS)
-    name = word("came q name", TILE[0] - BETWEEN - STRIP / 2, TILE[1] - 9, "q", size=SMALL)
-    return [_queries(f"came q {i}", i, True), name, *_keys(f"came k {tile}", j, True)]
+    (x, y), i = TILE, tile // BLOCKS
+    strip = box(
+        f"came q {i}", (x - BETWEEN - STRIP, y + 1), (STRIP, BLOCK * CELL - 2), ORANGE, 0.7, 1.5
+    )
+    name = word(
+        "came q name", FAST[0][0] + 4, y + BLOCK * CELL + 17, "queries", ORANGE, "start", SMALL
+    )
+    return [strip, name, *_keys(f"came k {tile}", tile % BLOCKS, True)]
 
 
-def _held(tile: int) -> list[Part]:
-    """Which of all is in fast memory."""
-    side = BLOCK * SMALLER
-    return [box("held", _corner(tile), (side, side), COLOURS[tile % BLOCKS], 0.75, 2)]
-
-
-def _fast(held: str) -> list[Part]:
+def _fast(says: str, at: int | None = None) -> list[Part]:
+    """Fast memory, and what it says: of each tile anew, so that nothing is said between two."""
     middle = FAST[0][0] + FAST[1][0] / 2
+    key, y = ("says", FEET) if at is None else (f"says {at}", FAST[0][1] + 24)
     return [
         box("fast", *FAST, filled=0.06),
         word("fast name", middle, HEAD, "fast memory"),
-        word("held says", middle, FEET, held, size=SMALL, weight=600),
+        word(key, middle, y, says, size=SMALL, weight=600),
     ]
 
 
-def _many() -> list[Part]:
-    """How many scores there are in all, and at a time."""
-    middles = MAP[0] + TOKENS * SMALLER / 2, FAST[0][0] + FAST[1][0] / 2
-    y = TILE[1] + BLOCK * CELL / 2 + MANY * 0.36
-    return [
-        word(key, x, y, f"{many}", size=MANY, weight=700)
-        for key, x, many in zip(("all", "most"), middles, (TOKENS**2, BLOCK**2), strict=True)
-    ]
+def _many() -> Part:
+    """How many scores there are at a time."""
+    middle, y = FAST[0][0] + FAST[1][0] / 2, TILE[1] + BLOCK * CELL / 2 + MANY * 0.36
+    return word("most", middle, y, f"{BLOCK**2}", size=MANY, weight=700)
 
 
 def _room() -> list[Part]:
@@ -251,29 +255,34 @@ def _cell(
     return box(f"{key} {r}{c}", corner, (CELL, CELL), colour, filled, 1, opacity)
 
 
-def _tile(tile: int, scores: np.ndarray, largest: np.ndarray) -> list[Part]:
-    """The tile in fast memory: a cell is as full as its power, and the first row says its scores.
+def _tile(tile: int, scores: np.ndarray, kept: Kept) -> list[Part]:
+    """The tile in fast memory: in each row that score is dark that is larger than all before.
 
     Its scores are its own: those of another tile come as these are gone.
     """
     colour, parts = COLOURS[tile % BLOCKS], []
     for r, row in enumerate(scores):
         for c, score in enumerate(row):
-            power = float(np.exp(score - largest[r]))
-            parts.append(_cell(f"score {tile}", r, c, colour, 0.08 + 0.6 * power))
-    x, y = TILE[0] + CELL / 2, TILE[1] + CELL / 2 + 8
-    parts += [
-        word(f"says {tile} {c}", x + c * CELL, y, _whole(score), size=DIGITS)
-        for c, score in enumerate(scores[0])
-        if tile < BLOCKS
-    ]
+            x, y = TILE[0] + (c + 0.5) * CELL, TILE[1] + (r + 0.5) * CELL + 8
+            top = bool(score == kept.m[r] and kept.factors[r] < 1)
+            parts += [
+                _cell(f"score {tile}", r, c, colour, 0.55 if top else 0.1),
+                word(
+                    f"number {tile} {r}{c}",
+                    x,
+                    y,
+                    _whole(score),
+                    size=DIGITS,
+                    weight=700 if top else 400,
+                ),
+            ]
     return parts
 
 
 def _kept(i: int, largest: np.ndarray, sums: np.ndarray) -> list[Part]:
     """What stays of queries of block i: the largest score, and a sum, block by block."""
     return [
-        word("kept", SUMS - 18, TILE[1] - 9, "kept", anchor="start", size=SMALL),
+        word("kept", LARGEST - 8, TILE[1] - 9, "kept", anchor="start", size=SMALL),
         *(
             word(
                 f"largest {i} {r}",
@@ -290,9 +299,27 @@ def _kept(i: int, largest: np.ndarray, sums: np.ndarray) -> list[Part]:
     ]
 
 
+def _shrinks(factors: np.ndarray) -> list[Part]:
+    """By how much, where there is a larger score."""
+    return [
+        word(
+            f"factor {r}",
+            477,
+            TILE[1] + (r + 0.5) * CELL + 7,
+            f"×{factor:.2f}",
+            ORANGE,
+            "end",
+            SMALL,
+            600,
+        )
+        for r, factor in enumerate(factors)
+        if factor < 1
+    ]
+
+
 def _answers(i: int, kept: Kept) -> list[Part]:
-    top = _corner(i * BLOCKS)[1]
-    return _bars("sum", i, kept.shares, (OUT[0], top), (OUT[1], SMALLER))
+    left, top = _out(i)
+    return _bars("sum", i, kept.shares, (left, top), (WIDE, TALL / BLOCK))
 
 
 def _bars(

@@ -58,7 +58,7 @@ def maps(panels: Mapping[str, Panel]) -> Picture:
             frame(place, n, m)
             for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
                 label.set(color=ORANGE, weight="bold")
-            found.append(f"{queries[n]} finds {keys[m]} in place {m + 1} ({matrix[n, m]:.2f})")
+            found.append(f"“{queries[n]}” finds “{keys[m]}” in place {m + 1} ({matrix[n, m]:.2f})")
         else:
             found.append("no word looks ahead")
     many = f"{len(panels)} heatmaps" if len(panels) > 1 else "Heatmap"

@@ -17,8 +17,8 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
-    STYLE,
     Picture,
+    in_style,
     name_lines,
     new_figure,
 )
@@ -38,27 +38,26 @@ def published() -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@in_style
 def what_a_clock_sees() -> Picture:
     """A call that hands its work to a GPU, timed without waiting and with it. A sketch."""
-    figure, panels = new_figure(rows=2, width=7.6, height=4.4)
+    figure, panels = new_figure(rows=2, width=5.0, height=4.6)
     for axes, title, stop in zip(
         panels[:, 0],
-        ("Stopped at once, the clock sees only the handing over", "Synchronise, and it sees all"),
+        ("Stopped at once, it times the handing over", "Synchronise first, and it times all"),
         (1.0, 7.0),
         strict=True,
     ):
         axes.axvspan(0, stop, color=BLUE, alpha=0.12, linewidth=0)
         axes.barh([1], [1.0], color=BLUE, height=0.5)
         axes.barh([0], [6.0], left=1.0, color="#bbbbbb", height=0.5)
-        axes.text(4, 0, "works", ha="center", va="center", fontsize=STYLE["font.size"])
+        axes.text(4, 0, "works", ha="center", va="center")
         if stop > 1:
             axes.plot([1.0, stop], [1, 1], ":", color=BLUE, linewidth=2)
-            axes.text(
-                4, 1.1, "waits", ha="center", va="bottom", color=BLUE, fontsize=STYLE["font.size"]
-            )
+            axes.text(4, 1.1, "waits", ha="center", va="bottom", color=BLUE)
         for at, word in ((0.0, "start"), (stop, "stop")):
             axes.axvline(at, color=BLUE, linewidth=2)
-            axes.text(at + 0.08, 1.42, word, color=BLUE, fontsize=STYLE["font.size"])
+            axes.text(at + 0.08, 1.42, word, color=BLUE)
         axes.set_title(title)
         axes.set_yticks([0, 1], ["GPU", "Python"])
         axes.set(ylim=(-0.45, 1.75), xlim=(-0.1, 8.2), xticks=[])
@@ -74,6 +73,7 @@ def what_a_clock_sees() -> Picture:
     )
 
 
+@in_style
 def speeds() -> Picture:
     """TFLOP/s by length: what others published, what is recorded here, and the device's peak."""
     given = published()["speeds"]
@@ -100,7 +100,6 @@ def speeds() -> Picture:
         xycoords=("axes fraction", "data"),
         textcoords="offset points",
         va="top",
-        fontsize=STYLE["font.size"],
     )
     axes.set_xscale("log", base=2)
     axes.set(xlabel="N, tokens", ylabel="TFLOP/s", ylim=(0, at * 1.05))

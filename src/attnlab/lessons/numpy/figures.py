@@ -64,7 +64,7 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
         f"{rows_in_words(before, tokens, tokens)} With it, {int(blocked.sum())} of {blocked.size} "
         f"cells are blocked and hatched, and their weights add up to {total:g}.{left} The row of "
         f"{tokens[grows]} is framed.",
-        f"{tokens[grows]} loses {lost:.2f} to the mask, and its other weights grow by as much."
+        f"“{tokens[grows]}” loses {lost:.2f} to the mask, and its other weights grow by as much."
         if np.isclose(after[grows].sum(), before[grows].sum())
         else "",
     )
@@ -94,6 +94,8 @@ def two_orders(
     ):
         draw_heatmap(place, weights, labels, labels, " ".join(labels))
         place.set(xlabel="keys", ylabel="queries")
+        for text, word in zip(place.texts, np.repeat(labels, len(labels)), strict=True):
+            text.set_visible(word == query)  # of the others the colours say enough
         rows = "; ".join(
             f"{word} {', '.join(f'{share:.2f}' for share in row)}"
             for word, row in zip(labels, weights, strict=True)
@@ -109,7 +111,8 @@ def two_orders(
         figure,
         f"Two heatmaps of weights, a row for each query; the cell of {query} and {key} is framed. "
         f"{'. '.join(said)}.",
-        f"{query} puts {found[0]} on {key}, wherever the two stand."
+        f"“{' '.join(tokens)}” or “{' '.join(shuffled)}”: “{query}” puts {found[0]} on “{key}” "
+        "both times."
         if len(found) == 2 and found[0] == found[1]
         else "",
     )

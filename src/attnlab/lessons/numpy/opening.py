@@ -1,6 +1,7 @@
 """Lesson 03 opens with arrays whose axes meet: the one that two of them share is added up.
 
-Each axis is drawn once, as a bar with its letter. It goes to the array that is made, if it is left.
+What is made stands beside the one array and under the other, as on paper. When the shared axis is
+added up, both close towards it, and their other axes are its own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, Place, box, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's, worked by hand there.
@@ -24,45 +25,99 @@ POWERS = np.exp(S / ROOT)
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
 
-HIGH = 268
+HIGH = 264
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-LEFT, ACROSS = 102, 174  # of the arrays that meet, one above the other, their shared axis between
-TOPS, TALL = (70, 186), 26  # of these; of their cells
-MADE, CELL = (306, 126), 34  # the corner of what is made of them, and how tall its cells are
-LARGE, WIDER, TALLER = (186, 78), 216, 50  # the same, when it is done: corner, width, cells
-AIR, AWAY, BAR, EDGE = 3, 13, 5, 2.5  # between cells; to a bar; how thick it is; a frame
-STRIP, BASE = 42, 31  # how tall the strip of formulas is; their line in it
-NUMBERS = {"Q": Q, "K": K, "S": S, "A": A, "V": V.T, "Z": Z}  # V as it lies on the sheet
+LEFT, RIGHT, NAMES = 98, 428, 452  # of the arrays; the middle of names at their right
+OVER, DEEP = 35, 96  # top and height of the array above
+UNDER, TALL = 149, 36  # top of the array at the left, and of what is made; its cells
+TOP, TALLER = 118, 45  # the same of what is made, when it is done
+CORNER = 22  # between the array at the left and what is made, for the shared axis
+AIR, AWAY, BAR, EDGE = 3, 8, 5, 2.5  # between cells; to a bar; how thick it is; a frame
+LETTERS, APART, LINES = 28, 21, (52, 94)  # of formulas: size, from letter to letter, lines
+SMALLER, SOURCES, ROW = (11, 14), {"Q": 36, "K": 109, "V": 182}, 180  # of what Z is made of
+NUMBERS = {"Q": Q, "K": K.T, "S": S, "A": A, "V": V, "Z": Z}  # K as it is drawn
 FORMS = {"A": ".3f", "Z": ".2f"}
 KEYS = {"S": "made", "A": "made"}  # A is where S was
 
 
 class Product(NamedTuple):
-    """Two arrays that meet, what is made of them, and axes: of the first, of the other, shared."""
+    """Two arrays that meet, what is made of them, and axes: of the one, of the other, shared."""
 
+    left: str
     above: str
-    below: str
     made: str
     rows: str
     columns: str
     shared: str
     formula: str
+    wide: float  # of the cells at the left
 
     def so_far(self, steps: int) -> np.ndarray:
         """What is added up after so many steps along the shared axis."""
-        above, below = NUMBERS[self.above][:, :steps], NUMBERS[self.below][:, :steps]
-        return above @ below.T
+        numbers: np.ndarray = NUMBERS[self.left][:, :steps] @ NUMBERS[self.above][:steps]
+        return numbers
 
-    def placed(self) -> list[tuple[str, np.ndarray, float]]:
-        """Both arrays by name, and their tops."""
+    def begins(self) -> float:
+        """The left end of what is made."""
+        return LEFT + self.wide * NUMBERS[self.left].shape[1] + CORNER
+
+
+class Table(NamedTuple):
+    """Where an array is drawn, and how large its cells are."""
+
+    name: str
+    x: float
+    y: float
+    wide: float
+    tall: float
+
+    def boxes(self, numbers: np.ndarray) -> list[Part]:
+        """Its cells, darker where numbers are larger."""
+        most, parts = float(np.abs(NUMBERS[self.name]).max()), []
+        for i, j in np.ndindex(*numbers.shape):
+            filled = 0.09 + 0.3 * abs(float(numbers[i, j])) / most
+            corner = (self.x + self.wide * j, self.y + self.tall * i)
+            size = (self.wide - AIR, self.tall - AIR)
+            parts.append(box(f"{self._key()} {i} {j}", corner, size, GREY, filled))
+        return parts
+
+    def says(self, numbers: np.ndarray, size: float = SMALL) -> list[Part]:
+        """The numbers."""
+        parts, form = [], FORMS.get(self.name, "g")
+        for i, j in np.ndindex(*numbers.shape):
+            x = self.x + self.wide * (j + 0.5) - AIR / 2
+            y = self.y + self.tall * (i + 0.5) - AIR / 2 + 0.36 * size
+            text = f"{numbers[i, j]:{form}}".replace("-", "−")
+            parts.append(word(f"{self._key()} says {i} {j}", x, y, text, size=size))
+        return parts
+
+    def around(self, key: str, first: Place, size: Place, colour: str | Colour) -> Part:
+        """A frame around cells, from the first one on."""
+        x, y = self.x + self.wide * first[0] - AIR, self.y + self.tall * first[1] - AIR
+        across, down = self.wide * size[0] + AIR, self.tall * size[1] + AIR
+        filled = 0 if colour == INK else 0.12
+        return box(key, (x, y), (across, down), colour, filled, EDGE)
+
+    def closed(self, numbers: np.ndarray, size: Place) -> list[Part]:
+        """Its cells, which have closed."""
         return [
-            (self.above, NUMBERS[self.above], TOPS[0]),
-            (self.below, NUMBERS[self.below], TOPS[1]),
+            box(
+                f"{self._key()} {i} {j}",
+                (self.x + self.wide * j, self.y + self.tall * i),
+                size,
+                GREY,
+                0.1,
+                opacity=0,
+            )
+            for i, j in np.ndindex(*numbers.shape)
         ]
 
+    def _key(self) -> str:
+        return KEYS.get(self.name, self.name)
 
-SCORES = Product("Q", "K", "S", "n", "m", "k", "nk,mk→nm")
-MIX = Product("A", "V", "Z", "n", "v", "m", "nm,mv→nv")
+
+SCORES = Product("Q", "K", "S", "n", "m", "k", "nk,mk→nm", 36)
+MIX = Product("A", "V", "Z", "n", "v", "m", "nm,mv→nv", 58)
 
 
 def opening() -> Film:
@@ -71,21 +126,24 @@ def opening() -> Film:
 
 
 def _scores() -> list[Frame]:
-    asked = _formula(SCORES, 30, WIDE / 2)
-    found = _formula(SCORES, 30, WIDE / 2, is_done=True)
+    asked, found = _formula(SCORES), _formula(SCORES, is_done=True)
+    first = SCORES.so_far(1)[0, 0]
     return [
         Frame(
-            [*asked, *_meeting(SCORES), *_room(SCORES)],
-            "Which axes will the scores S have? Q and K share one, k.",
+            [*asked, *_meeting(SCORES)],
+            "Which axes will S have? K is drawn turned, so that its k meets that of Q.",
         ),
-        *_walk(SCORES, asked, f"Step along k, all pairs at once: {Q[0, 0]} · {K[0, 0]}"),
         Frame(
-            [*found, *_folded(SCORES), *_made(SCORES, 4)],
+            [*asked, *_meeting(SCORES, 0, 1)],
+            f"Step along k, all pairs at once: {_terms(SCORES, 0, 1)} = {first} in the first cell.",
+        ),
+        Frame(
+            [*asked, *_meeting(SCORES, 1, 4)],
+            f"Three more k: {first} + {_terms(SCORES, 1, 4)} = {S[0, 0]} in the first cell.",
+        ),
+        Frame(
+            [*found, *_closed(SCORES), *_done(SCORES, "S")],
             "Now k is added up, and gone. What is left of Q and K is n and m.",
-        ),
-        Frame(
-            [*found, *_done(SCORES, "S")],
-            "They are the axes of S: n words that ask, and m that are asked.",
         ),
         Frame(
             [*found, *_done(SCORES, "A")],
@@ -95,189 +153,234 @@ def _scores() -> list[Frame]:
 
 
 def _mix() -> list[Frame]:
-    before = _formula(SCORES, 25, 118, is_done=True)
-    asked = [*before, *_formula(MIX, 25, 362)[1:]]
-    found = [*before, *_formula(MIX, 25, 362, is_done=True)[1:]]
+    before = _formula(SCORES, is_done=True)
+    asked, found = [*before, *_formula(MIX)], [*before, *_formula(MIX, is_done=True)]
+    first = MIX.so_far(1)[0, 0]
     return [
         Frame(
-            [*asked, *_meeting(MIX), *_room(MIX)],
-            "Which axes will Z have? Values V lie on their side: m meets m.",
-        ),
-        *_walk(MIX, asked, f"Step along m: {A[0, 0]:.3f} · {V[0, 0]}"),
-        Frame(
-            [*found, *_folded(MIX), *_made(MIX, 3)],
-            "Now m is added up, and gone as well. What is left is n and v.",
+            [*asked, *_meeting(MIX)],
+            "Which axes will Z have? Shares A and values V share one, m.",
         ),
         Frame(
-            [*found, *_done(MIX, "Z")],
-            "What is not after the arrow was added up: k, then m.",
+            [*asked, *_meeting(MIX, 0, 1)],
+            f"Step along m: {_terms(MIX, 0, 1)} = {first:.2f} in the first cell.",
+        ),
+        Frame(
+            [*asked, *_meeting(MIX, 1, 3)],
+            f"Two more m: {first:.2f} + {_terms(MIX, 1, 3)} = {Z[0, 0]:.2f} in the first cell.",
+        ),
+        Frame(
+            [*found, *_closed(MIX), *_done(MIX, "Z"), *_sources()],
+            "What is not after the arrow was added up: k, then m. Z has n and v.",
         ),
     ]
 
 
-def _walk(product: Product, formula: list[Part], first: str) -> list[Frame]:
-    """Step by step along the shared axis, and what that adds to the first cell."""
-    (one, above, _), (other, below, _) = product.placed()
-    steps, form = above.shape[1], FORMS.get(product.made, "g")
-    frames = []
-    for at in range(steps):
-        old, new = (f"{product.so_far(at + more)[0, 0]:{form}}" for more in (0, 1))
-        given = f"{above[0, at]:{FORMS.get(one, 'g')}} · {below[0, at]:{FORMS.get(other, 'g')}}"
-        begins = "The last" if at == steps - 1 else "The next"
-        told = f"{begins} {product.shared}: {old} + {given}" if at else first
-        parts = [*formula, *_meeting(product), *_made(product, at + 1), *_step(product, at)]
-        frames.append(Frame(parts, f"{told} = {new} in the first cell."))
-    return frames
+def _terms(product: Product, start: int, end: int) -> str:
+    """What steps add to the first cell."""
+    form = FORMS.get(product.left, "g")
+    ones = NUMBERS[product.left][0, start:end]
+    others = NUMBERS[product.above][start:end, 0]
+    pairs = zip(ones, others, strict=True)
+    return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
 
 
-def _formula(product: Product, size: float, middle: float, is_done: bool = False) -> list[Part]:
+def _formula(product: Product, is_done: bool = False) -> list[Part]:
     """What einsum is told. When it is done, a letter is struck, and the last two are there."""
-    parts = [box("strip", (2, 2), (WIDE - 4, STRIP), GREY, 0.1)]
-    signs = product.formula
-    xs = [middle + 0.92 * size * (n - (len(signs) - 1) / 2) for n in range(len(signs))]
-    for n, (x, sign) in enumerate(zip(xs, signs, strict=True)):
-        key, colour = f"{product.made} {n}", COLOURS.get(sign, INK)
+    parts, signs, y = [], product.formula, float(LINES[product is MIX])
+    for n, sign in enumerate(signs):
+        key, x = f"{product.made} {n}", 22 + APART * n
         if is_done or n < len(signs) - 2:
-            parts.append(word(key, x, BASE, sign, colour, size=size, weight=700, face=CODE))
+            colour = COLOURS.get(sign, INK)
+            parts.append(word(key, x, y, sign, colour, size=LETTERS, weight=700, face=CODE))
         if is_done and sign == product.shared:
-            y = BASE - 0.27 * size
-            ends = [(x - 0.4 * size, y + 4), (x + 0.4 * size, y - 4)]
-            parts.append(line(f"{key} struck", ends, INK, 3))
+            parts.append(_struck(key, (x, y), LETTERS))
     if not is_done:
-        x = (xs[-2] + xs[-1]) / 2
-        parts.append(word(f"{product.made} asks", x, BASE, "?", INK, size=size, weight=700))
+        last = 22 + APART * (len(signs) - 1.5)
+        parts.append(word(f"{product.made} asks", last, y, "?", INK, size=LETTERS, weight=700))
     return parts
 
 
-def _meeting(product: Product) -> list[Part]:
-    """Both arrays, and the shared axis between them."""
-    parts, (start, end) = _left(product), _between()
-    for name, numbers, top in product.placed():
-        size = (ACROSS / numbers.shape[1], TALL)
-        parts += _cells(name, numbers, (LEFT, top), size)
-        parts.append(_name(name, (12, top + len(numbers) * TALL / 2 + 8)))
-    return [*parts, *_bar(product.shared, start, end, (end[0] + 15, end[1] + 6))]
+def _struck(key: str, letter: Place, size: float) -> Part:
+    """A line through a letter."""
+    (x, y), half, rises = letter, 0.38 * size, 0.14 * size
+    middle = y - 0.27 * size
+    ends = [(x - half, middle + rises), (x + half, middle - rises)]
+    return line(f"{key} struck", ends, INK, 0.11 * size)
 
 
-def _left(product: Product) -> list[Part]:
-    """Of two arrays that meet: the axes that are not shared, and whose the rows are."""
-    parts, x = [], LEFT - AWAY
-    axes = (product.rows, product.columns)
-    for axis, (_, numbers, top) in zip(axes, product.placed(), strict=True):
-        parts += _bar(axis, (x, top), (x, top + len(numbers) * TALL - AIR), (x - 3, top - 8))
-        parts += _words(axis, x, top, TALL) if axis != "v" else []
-    return parts
+def _tables(product: Product) -> tuple[Table, Table, Table]:
+    """Of the array at the left, of that above, and of what is made."""
+    x, many = product.begins(), NUMBERS[product.made].shape[1]
+    wide = (RIGHT - x) / many
+    tall = DEEP / len(NUMBERS[product.above])
+    return (
+        Table(product.left, LEFT, UNDER, product.wide, TALL),
+        Table(product.above, x, OVER, wide, tall),
+        Table(product.made, x, UNDER, wide, TALL),
+    )
 
 
-def _folded(product: Product) -> list[Part]:
-    """Both arrays, as they have closed along the shared axis, towards what is left."""
-    parts, (start, _) = _left(product), _between()
-    for name, numbers, top in product.placed():
-        for i, j in np.ndindex(*numbers.shape):
-            key, size = f"{KEYS.get(name, name)} {i} {j}", (0, TALL - AIR)
-            parts.append(box(key, (LEFT, top + TALL * i), size, GREY, 0.1, opacity=0))
-    shared = product.shared
-    return [*parts, line(f"bar {shared}", [start, start], COLOURS[shared], BAR, 0)]
+def _meeting(product: Product, start: int = 0, end: int = 0) -> list[Part]:
+    """Both arrays around what is made, steps along the shared axis, and what they have made."""
+    left, above, made = tables = _tables(product)
+    numbers = [NUMBERS[product.left], NUMBERS[product.above], product.so_far(end)]
+    boxes = [
+        part for each, known in zip(tables, numbers, strict=True) for part in each.boxes(known)
+    ]
+    says = [*left.says(numbers[0]), *above.says(numbers[1])]
+    steps = _steps(product, tables, start, end) if end else []
+    if end:
+        says += made.says(numbers[2])
+    else:
+        middle = ((made.x + RIGHT) / 2, UNDER + 1.5 * TALL + 13)
+        says.append(word(f"{product.made} is?", *middle, "?", INK, size=40, weight=700))
+    names = [(left, (14, UNDER)), (above, (NAMES, OVER - TALL / 4)), (made, (NAMES, UNDER))]
+    return [
+        *boxes,
+        *steps,
+        *says,
+        *(_name(each.name, (x, y + 1.5 * TALL + 8)) for each, (x, y) in names),
+        *_kept(product, (LEFT, UNDER), above.x, OVER, TALL),
+        *_shared(product, above),
+    ]
 
 
-def _between() -> tuple[Place, Place]:
-    """The ends of the shared axis, under the first array."""
-    y = TOPS[0] + 3 * TALL + AWAY - 2 * AIR
-    return (LEFT, y), (LEFT + ACROSS - AIR, y)
-
-
-def _cells(
-    name: str, numbers: np.ndarray, corner: Place, size: Place, letters: float = SMALL
+def _steps(
+    product: Product, tables: tuple[Table, Table, Table], start: int, end: int
 ) -> list[Part]:
-    """What is known of an array, darker where its numbers are larger."""
-    (left, top), (wide, tall) = corner, size
-    most, key, parts = float(np.abs(NUMBERS[name]).max()), KEYS.get(name, name), []
-    for i, j in np.ndindex(*numbers.shape):
-        x, y = left + wide * j, top + tall * i
-        filled = 0.09 + 0.3 * abs(float(numbers[i, j])) / most
-        text = f"{numbers[i, j]:{FORMS.get(name, 'g')}}".replace("-", "−")
-        middle = (x + (wide - AIR) / 2, y + (tall - AIR) / 2 + 0.36 * letters)
-        parts += [
-            box(f"{key} {i} {j}", (x, y), (wide - AIR, tall - AIR), GREY, filled),
-            word(f"{key} says {i} {j}", *middle, text, size=letters),
-        ]
-    return parts
-
-
-def _made(product: Product, steps: int) -> list[Part]:
-    """What is added up after so many steps."""
-    numbers = product.so_far(steps)
-    cells = _cells(product.made, numbers, MADE, (ACROSS / numbers.shape[1], CELL))
-    return [*cells, _name(product.made, (MADE[0] + ACROSS / 2, MADE[1] - 14))]
-
-
-def _room(product: Product) -> list[Part]:
-    """For what is made, of which nothing is known."""
-    parts = [part for part in _made(product, 0) if " says " not in part.key]
-    middle = (MADE[0] + ACROSS / 2, MADE[1] + 1.5 * CELL + 12)
-    return [*parts, word(f"{product.made} is?", *middle, "?", INK, size=40, weight=700)]
-
-
-def _step(product: Product, at: int) -> list[Part]:
-    """A band at one step along the shared axis; the first rows, which meet; and their cell."""
-    parts, wide = [], ACROSS / NUMBERS[product.above].shape[1]
-    axes = (product.rows, product.columns)
-    for axis, (_, numbers, top) in zip(axes, product.placed(), strict=True):
-        parts.append(_frame(f"row {axis}", (LEFT, top), (ACROSS, TALL), COLOURS[axis]))
-        low = top + len(numbers) * TALL
-    shared, size = product.shared, (wide, low - TOPS[0])
-    cell = (ACROSS / NUMBERS[product.made].shape[1], CELL)
+    """Steps along the shared axis, the row and the column that meet first, and their cell."""
+    left, above, made = tables
+    shared, many = COLOURS[product.shared], len(NUMBERS[product.above])
     return [
-        *parts,
-        _frame(f"step {shared}", (LEFT + wide * at, TOPS[0]), size, COLOURS[shared], 0.22),
-        _frame(f"cell of {product.made}", MADE, cell, INK),
+        left.around("row", (0, 0), (many, 1), COLOURS[product.rows]),
+        above.around(f"column {product.columns}", (0, 0), (1, many), COLOURS[product.columns]),
+        left.around(f"step {product.shared}", (start, 0), (end - start, len(Q)), shared),
+        above.around(
+            f"step of {product.shared}",
+            (0, start),
+            (NUMBERS[product.above].shape[1], end - start),
+            shared,
+        ),
+        made.around(f"cell of {product.made}", (0, 0), (1, 1), INK),
     ]
 
 
-def _frame(key: str, corner: Place, size: Place, colour: str | Colour, filled: float = 0) -> Part:
-    """Around cells."""
-    (x, y), (wide, tall) = corner, size
-    return box(key, (x - AIR, y - AIR), (wide + AIR, tall + AIR), colour, filled, EDGE)
-
-
-def _done(product: Product, name: str) -> list[Part]:
-    """What is made, large in the middle, with the axes that were left and what they stand for."""
-    (x, y), numbers = LARGE, NUMBERS[name]
-    right, low = x + WIDER - AIR, y + len(numbers) * TALLER - AIR
-    beside, below = x - AWAY, low + AWAY
-    wide, foot = WIDER / numbers.shape[1], below + 22
-    under = [word("v is", x + WIDER / 2, foot, "width of a value", size=SMALL)]
-    if product.columns == "m":
-        xs = [x + wide * (j + 0.5) - AIR / 2 for j in range(len(WORDS))]
-        under = [
-            word(f"column {each}", at, foot, each, size=SMALL)
-            for at, each in zip(xs, WORDS, strict=True)
-        ]
+def _shared(product: Product, above: Table) -> list[Part]:
+    """The axis that both share, around the corner."""
+    shared, corner = product.shared, _corner(product)
     return [
-        *_cells(name, numbers, LARGE, (wide, TALLER), 22),
-        *_bar(product.rows, (beside, y), (beside, low), (beside - 3, y - 8)),
-        *_bar(product.columns, (x, below), (right, below), (right + 15, below + 6), " below"),
-        *_words("n", beside, y, TALLER),
-        *under,
-        word("name", x - 110, (y + low) / 2 + 13, name, INK, size=38, weight=700),
+        _bar(shared, (LEFT, corner[1]), corner),
+        _bar(f"{shared} too", corner, (corner[0], above.y)),
+        _axis(shared, ((LEFT + corner[0]) / 2, corner[1] - 8), " shared"),
     ]
 
 
-def _bar(axis: str, start: Place, end: Place, letter: Place, at: str = "") -> list[Part]:
-    """An axis, and its letter, which does not move from where it is said to be to elsewhere."""
+def _corner(product: Product) -> Place:
+    return product.begins() - AWAY - AIR, UNDER - AWAY
+
+
+def _kept(product: Product, left: Place, x: float, top: float, tall: float) -> list[Part]:
+    """Axes that are not shared: of rows, at a left end; of columns, from x on over a top."""
+    (start, y), (rows, columns) = left, (product.rows, product.columns)
+    beside, over = start - AWAY, top - AWAY
     return [
-        line(f"bar {axis}", [start, end], COLOURS[axis], BAR),
-        word(f"axis {axis}{at}", *letter, axis, COLOURS[axis], size=22, weight=700),
+        _bar(rows, (beside, y), (beside, y + len(WORDS) * tall - AIR)),
+        _axis(rows, (beside - 10, y - 8)),
+        *_words(rows, beside - 9, y, tall),
+        _bar(columns, (x, over), (RIGHT - AIR, over)),
+        _axis(columns, (RIGHT + 13, over + 6)),
+        *_over(columns, x, over - 9),
+        *(_words("V", x - 20, top, DEEP / 3) if product is MIX and top == OVER else []),
     ]
 
 
-def _words(axis: str, right: float, top: float, tall: float) -> list[Part]:
-    """At the left of an axis."""
+def _over(axis: str, x: float, y: float) -> list[Part]:
+    """What an axis stands for, over it."""
+    if axis == "v":
+        return [word("v is", (x + RIGHT - AIR) / 2, y, "width of a value", size=SMALL)]
+    wide = (RIGHT - x) / len(WORDS)
     return [
-        word(f"{axis} {each}", right - 9, top + tall * (i + 0.5) + 5, each, INK, "end", SMALL)
+        word(f"column {each}", x + wide * (j + 0.5) - AIR / 2, y, each, size=SMALL)
+        for j, each in enumerate(WORDS)
+    ]
+
+
+def _words(key: str, right: float, top: float, tall: float) -> list[Part]:
+    """At the left of rows."""
+    return [
+        word(f"{key} {each}", right, top + tall * (i + 0.5) + 5, each, INK, "end", SMALL)
         for i, each in enumerate(WORDS)
     ]
 
 
+def _large(product: Product, name: str) -> Table:
+    """Of what is made, when it is done."""
+    wide = 76 if product is SCORES else 71
+    return Table(name, RIGHT - wide * NUMBERS[name].shape[1], TOP, wide, TALLER)
+
+
+def _closed(product: Product) -> list[Part]:
+    """Both arrays, closed along the shared axis, and that axis, which is gone."""
+    large, (left, above, _) = _large(product, product.made), _tables(product)
+    beside = Table(left.name, large.x, TOP, 0, TALLER)
+    over = Table(above.name, large.x, TOP, large.wide, 0)
+    corner = (large.x, TOP)
+    return [
+        *beside.closed(NUMBERS[left.name], (0, TALLER - AIR)),
+        *over.closed(NUMBERS[above.name], (large.wide - AIR, 0)),
+        _bar(product.shared, corner, corner, 0),
+        _bar(f"{product.shared} too", corner, corner, 0),
+    ]
+
+
+def _done(product: Product, name: str) -> list[Part]:
+    """What is made, large, with the axes that were left."""
+    table, numbers = _large(product, name), NUMBERS[name]
+    return [
+        *table.boxes(numbers),
+        *table.says(numbers, 22),
+        *_kept(product, (table.x, TOP), table.x, TOP, TALLER),
+        _name(name, (NAMES, TOP + 1.5 * TALLER + 8)),
+    ]
+
+
+def _sources() -> list[Part]:
+    """What Z was made of, small, as they are written, and their axes."""
+    sources = (("Q", Q, "n", "k"), ("K", K, "m", "k"), ("V", V, "m", "v"))
+    parts, (wide, tall) = [], SMALLER
+    for name, numbers, down, across in sources:
+        x, key = SOURCES[name], f"source {name}"
+        right, low = x + wide * numbers.shape[1], ROW + tall * len(numbers)
+        for i, j in np.ndindex(*numbers.shape):
+            corner = (x + wide * j, ROW + tall * i)
+            parts.append(box(f"{key} {i} {j}", corner, (wide - 2, tall - 2), GREY, 0.25))
+        letters = {down: (x - 17, (ROW + low) / 2 + 5), across: ((x + right) / 2 - 1, ROW - 13)}
+        ends = {
+            down: [(x - 6, ROW), (x - 6, low - 2)],
+            across: [(x, ROW - 6), (right - 2, ROW - 6)],
+        }
+        for axis, at in letters.items():
+            faded = 1 if axis in "nv" else 0.4
+            parts.append(line(f"{key} bar {axis}", ends[axis], COLOURS[axis], 4, faded))
+            parts.append(
+                word(f"{key} axis {axis}", *at, axis, COLOURS[axis], size=SMALL, weight=700)
+            )
+            if axis not in "nv":
+                parts.append(_struck(f"{key} {axis}", at, SMALL))
+        parts.append(word(key, (x + right) / 2 - 1, low + 22, name, GREY, size=SMALL, weight=700))
+    return parts
+
+
+def _bar(axis: str, start: Place, end: Place, opacity: float = 1) -> Part:
+    return line(f"bar {axis}", [start, end], COLOURS[axis[0]], BAR, opacity)
+
+
+def _axis(axis: str, at: Place, key: str = "") -> Part:
+    return word(f"axis {axis}{key}", *at, axis, COLOURS[axis], size=22, weight=700)
+
+
 def _name(name: str, at: Place) -> Part:
-    return word(f"name {name}", *at, name, INK, size=26, weight=700)
+    """Of an array; it does not move from one side of it to the other."""
+    side = "right" if at[0] == NAMES else "left"
+    return word(f"name {name} {side}", *at, name, INK, size=26, weight=700)

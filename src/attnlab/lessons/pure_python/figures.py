@@ -63,7 +63,7 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
             bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 2.5},
         )
         words.append(f"{title.replace('$', '')}: {_in_words(scores, tokens)}.")
-    there, back = (f"{tokens[a]} scores {tokens[b]}" for a, b in ((i, j), (j, i)))
+    there, back = (f"“{tokens[a]}” scores “{tokens[b]}”" for a, b in ((i, j), (j, i)))
     said = [digits(scores[at], scores) for scores in (two, one) for at in ((i, j), (j, i))]
     return Picture(
         figure,

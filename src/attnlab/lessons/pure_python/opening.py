@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, Place, arc, box, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, WIDE, Part, Place, arc, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
@@ -16,26 +16,27 @@ KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
 VALUES = ((1, 0), (0, 2), (3, 1))
 ASKS = 1  # the word that does
 
-HIGH = 270
+HIGH = 268
 COLOURS = (PURPLE, ORANGE, BLUE)
-MIDDLES = (122, 258, 394)
-CELL, TALL = 34, 26
+MIDDLES = (126, 262, 398)
+CELL, TALL = 40, 24
 NAMES = 58  # where the rows' names end
-FLOOR, WORDS = 44, 64  # where arcs begin; the words' line
-KEY, ASKED, NUMBER = 74, 103, 136  # tops of the cells, and of the places for one number
-UNIT, BAR, STEP = 34, 18, 21  # px for an entry of 1; how tall its bar is; from bar to bar
-VALUE, OUT = 170, 224  # tops of the first bars, of values and of Z
+FLOOR, WORDS = 38, 58  # where arcs begin; the words' line
+KEY, ASKED, SCORE, NUMBER = 65, 91, 134, 141  # tops of cells; the scores' line; top of shares
+UNIT, BAR, STEP = 24, 17, 20  # px for an entry of 1; how tall its bar is; from bar to bar
+VALUE, OUT = 172, 220  # tops of the first bars, of values and of Z
+TIMES = 2  # how much longer than values Z is drawn
 APART = 2  # between the parts of Z's bars, so that slim ones are seen
 GHOST = 0.2  # of what is not read
 BESIDE = 14  # how far from the middle of the word that asks its arcs to others begin
-TOTAL, TERMS = 226, (286, 358, 430)  # where a sum in numbers ends, and the middles of its parts
+TERMS, ADDED = (100, 160, 220), 266  # middles of the parts of a sum, and where Z's bars begin
 
 
 def opening() -> Film:
     """The film."""
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
     asked = [_asked(m, scores) for m in range(len(TOKENS))]
-    frames = [_begins(), *asked, *_weighed(scores), *_fills(weights(scores))]
+    frames = [_begins(), *asked, *_weighed(scores), *_fills(scores)]
     return Film("How much does “cat” hear of each word?", frames, HIGH)
 
 
@@ -47,15 +48,15 @@ def weights(scores: Sequence[float]) -> list[float]:
 
 def _begins() -> Frame:
     return Frame(
-        [*_stage(MIDDLES[ASKS]), *_numbers("score", ["?"] * 3), *_values(), *_room()],
+        [*_stage(MIDDLES[ASKS]), *_scored([]), *_unknown(), *_values(), *_room()],
         "“cat” asks each key with its query. Z is what it will hear of the values.",
     )
 
 
 def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
-    known = [f"{score}" if at <= m else "?" for at, score in enumerate(scores)]
-    parts = [*_stage(MIDDLES[m]), *_numbers("score", known), *_values(), *_room()]
+    known = _scored(scores[: m + 1])
+    parts = [*_stage(MIDDLES[m]), *known, *_unknown(), *_values(), *_room()]
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
     return Frame(parts, f"Beside {whose}: {' + '.join(products)} = {scores[m]}.")
 
@@ -63,40 +64,51 @@ def _asked(m: int, scores: Sequence[int]) -> Frame:
 def _weighed(scores: Sequence[int]) -> list[Frame]:
     """The scores, scaled; and what softmax makes of them."""
     shares, rest = weights(scores), [*_values(), *_room()]
-    best = shares.index(max(shares))
+    second, best = sorted(range(len(TOKENS)), key=lambda m: shares[m])[-2:]
     scaled = [f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores]
     return [
         Frame(
-            [*_stage(MIDDLES[ASKS]), *_numbers("÷ √3", scaled), *rest],
-            "Each score is divided by √3, the root of the keys' width.",
+            [
+                *_stage(MIDDLES[ASKS]),
+                *_scored(scores, is_past=True),
+                *_numbers("÷ √3", scaled),
+                *rest,
+            ],
+            "Longer keys, larger scores: divide by √3, as these keys have 3 numbers.",
         ),
         Frame(
-            [*_shared(shares), *rest],
-            f"Softmax makes shares of them, which add up to 1: “{TOKENS[best]}” gets "
-            f"{shares[best]:.3f}.",
+            [*_shared(scores), *rest],
+            f"Score {scores[best]} is {scores[best] / scores[second]:g} times {scores[second]}, "
+            f"yet softmax gives it {shares[best] / shares[second]:.0f} times the share.",
         ),
     ]
 
 
-def _shared(shares: Sequence[float]) -> list[Part]:
-    """The words, and the share of each."""
+def _shared(scores: Sequence[int]) -> list[Part]:
+    """The words, and the score and share of each."""
+    shares = weights(scores)
     texts = [f"{share:.3f}" for share in shares]
-    return [*_stage(MIDDLES[ASKS], shares), *_numbers("share", texts, shares)]
+    return [
+        *_stage(MIDDLES[ASKS], shares),
+        *_scored(scores, is_past=True),
+        *_numbers("share", texts, shares),
+    ]
 
 
-def _fills(shares: Sequence[float]) -> list[Frame]:
+def _fills(scores: Sequence[int]) -> list[Frame]:
     """As much of the values as is read, and the sum."""
+    shares = weights(scores)
     best = shares.index(max(shares))
     most = " and ".join(f"{shares[best] * value:.2f}" for value in VALUES[best])
-    read = [*_shared(shares), *_values(shares)]
+    read = [*_shared(scores), *_values(shares)]
     return [
         Frame(
             [*read, *_room(), *_copies(shares)],
-            f"A share says how much of a value is read: of “{TOKENS[best]}” {most}.",
+            f"Shares add up to 1. Each says how much is read: of “{TOKENS[best]}” {most}.",
         ),
         Frame(
             [*read, *_room(""), *_sum(shares)],
-            "What is read of each word is added up, entry by entry.",
+            "What is read is added up, entry by entry, and drawn twice as long.",
         ),
         Frame(
             [*read, *_room(""), *_sum(shares), *_total(shares)],
@@ -114,7 +126,7 @@ def _stage(asks: float, shares: Sequence[float] = ()) -> list[Part]:
     for m, key in enumerate(KEYS):
         parts += _cells(f"key {m}", MIDDLES[m], KEY, key, COLOURS[m], 0.12)
     parts += _cells("query", asks, ASKED, QUERY, COLOURS[ASKS], 0.3)
-    names = [_name("key", KEY + 19.5), _name("query", ASKED + 19.5)]
+    names = [_name("key", KEY + 18.5), _name("query", ASKED + 18.5)]
     return [*_arcs(shares), *parts, *names]
 
 
@@ -134,10 +146,10 @@ def _arcs(shares: Sequence[float]) -> list[Part]:
             share,
             COLOURS[m] if shares else GREY,
             1 / (0.5 + 0.5 * share),
-            900,
+            800,
             thickest=11,
         )
-        for m, share in enumerate(shares or [0.1] * len(TOKENS))
+        for m, share in enumerate(shares or [0] * len(TOKENS))
     ]
 
 
@@ -149,7 +161,7 @@ def _cells(
         left = middle + CELL * (c - len(numbers) / 2)
         parts += [
             box(f"{key} box {c}", (left, top), (CELL, TALL), colour, filled, 1.5),
-            word(f"{key} {c}", left + CELL / 2, top + 20, f"{number}"),
+            word(f"{key} {c}", left + CELL / 2, top + 19, f"{number}"),
         ]
     return parts
 
@@ -159,16 +171,32 @@ def _left(m: int) -> float:
     return MIDDLES[m] - CELL * len(QUERY) / 2
 
 
+def _scored(scores: Sequence[int], is_past: bool = False) -> list[Part]:
+    """The scores that are known, grey when they were used."""
+    colour, weight = (GREY, 400) if is_past else (INK, 700)
+    return [
+        _name("score", SCORE),
+        *(
+            word(f"score {m}", MIDDLES[m], SCORE, f"{score}", colour, weight=weight)
+            for m, score in enumerate(scores)
+        ),
+    ]
+
+
+def _unknown() -> list[Part]:
+    return _numbers("share", ["?"] * len(TOKENS))
+
+
 def _numbers(name: str, texts: Sequence[str], shares: Sequence[float] = ()) -> list[Part]:
     """One number of each word, in a place that is filled as far as its share; and what it is."""
-    parts = [_name(name, NUMBER + 19, "numbers")]
+    parts = [_name(name, NUMBER + 18, "numbers")]
     wide = CELL * len(QUERY)
     for m, text in enumerate(texts):
         share = shares[m] if shares else 0
         parts += [
             box(f"filled {m}", (_left(m), NUMBER), (wide * share, TALL), COLOURS[m], 0.35),
             box(f"place {m}", (_left(m), NUMBER), (wide, TALL), COLOURS[m], 0, 1.5),
-            word(f"number {m}", MIDDLES[m], NUMBER + 20, text, weight=700),
+            word(f"number {m}", MIDDLES[m], NUMBER + 19, text, weight=700),
         ]
     return parts
 
@@ -182,7 +210,7 @@ def _values(shares: Sequence[float] = ()) -> list[Part]:
         parts += [
             _bar(f"all {m} {e}", m, number, place, GHOST),
             _bar(f"part {m} {e}", m, read, place),
-            _at_end(f"value {m} {e}", place[0], read, place[1], text),
+            _at_end(f"value {m} {e}", place[0], number, place[1], text),
         ]
     return [*parts, *(_zero(f"zero {m}", m, _left(m), VALUE) for m in range(len(TOKENS)))]
 
@@ -206,37 +234,43 @@ def _copies(shares: Sequence[float]) -> list[Part]:
 
 
 def _sum(shares: Sequence[float]) -> list[Part]:
-    """The row of Z: what is read of each word, one after the other."""
-    bars, right = [], [_left(0)] * 2
+    """The row of Z: what is read of each word, one after the other, and how much that is."""
+    bars, right = [], [float(ADDED)] * 2
     for m, e, number in _entries():
-        read = shares[m] * number
+        read = TIMES * shares[m] * number
         bars.append(_bar(f"sum {m} {e}", m, read, (right[e], OUT + e * STEP)))
         right[e] += UNIT * read + (APART if read else 0)
+    for e, x in enumerate(right):
+        total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
+        y = _line(e)
+        bars.append(word(f"z {e}", x + 8, y, f"{total:.2f}", INK, "start", SIZE, 700))
     return bars
 
 
 def _total(shares: Sequence[float]) -> list[Part]:
-    """The same in numbers."""
+    """What is added up, in numbers."""
     parts = []
-    for e in range(2):
-        read = [share * value[e] for share, value in zip(shares, VALUES, strict=True)]
-        y = OUT + e * STEP + 15.5
-        parts.append(word(f"z {e}", TOTAL, y, f"{sum(read):.2f}", INK, "end", SMALL, 700))
-        for m, (x, part, value) in enumerate(zip(TERMS, read, VALUES, strict=True)):
-            text = f"{part:.2f}" if value[e] else "0"
-            parts += [
-                word(f"sign {m} {e}", x - 36, y, "+" if m else "=", size=SMALL),
-                word(f"term {m} {e}", x, y, text, COLOURS[m], size=SMALL),
-            ]
+    for m, e, number in _entries():
+        x, y = TERMS[m], _line(e)
+        text = f"{shares[m] * number:.2f}" if number else "0"
+        parts += [
+            word(f"term {m} {e}", x, y, text, COLOURS[m], size=SMALL),
+            word(f"sign {m} {e}", x + 30, y, "=" if m == len(TOKENS) - 1 else "+", size=SMALL),
+        ]
     return parts
+
+
+def _line(e: int) -> float:
+    """Of words beside a bar of Z."""
+    return OUT + e * STEP + 15
 
 
 def _room(text: str = "?") -> list[Part]:
     """For a row of Z, which is empty at first."""
-    left, middle = _left(0), OUT + 28
+    left, middle = _left(0), OUT + 26
     return [
         word("name of z", NAMES - 6, middle, "Z", COLOURS[ASKS], "end", 24, 700),
-        box("room", (left - 6, OUT - 5), (WIDE - left + 2, 49), COLOURS[ASKS], 0.08, 1.5),
+        box("room", (left - 2, OUT - 6), (WIDE - left - 12, 49), COLOURS[ASKS], 0.08, 1.5),
         word("empty", MIDDLES[ASKS], middle, text, COLOURS[ASKS], size=24, weight=700),
     ]
 
@@ -246,4 +280,4 @@ def _bar(key: str, m: int, number: float, place: Place, opacity: float = 1) -> P
 
 
 def _at_end(key: str, left: float, number: float, top: float, text: str) -> Part:
-    return word(key, left + UNIT * number + 6, top + 15.5, text, INK, "start", SMALL)
+    return word(key, left + UNIT * number + 6, top + 15, text, INK, "start", SMALL)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlab.figures.picture import ORANGE, STYLE, Picture, new_figure
+from attnlab.figures.picture import ORANGE, Picture, in_style, new_figure
 
 
+@in_style
 def found(
     books: Sequence[int], right: Mapping[str, Sequence[float]], chance: float, focus: str
 ) -> Picture:
@@ -18,8 +19,10 @@ def found(
         chance: the share of who guesses.
         focus: the way that is looked at; the others are grey.
     """
-    figure, axes = new_figure(len(books), width=8.4, height=1.1 + 0.5 * len(right), sharey=True)
-    for n, (place, number) in enumerate(zip(axes[0], books, strict=True)):
+    figure, axes = new_figure(
+        rows=len(books), width=5.0, height=len(books) * (0.7 + 0.34 * len(right))
+    )
+    for n, (place, number) in enumerate(zip(axes[:, 0], books, strict=True)):
         for at, (name, shares) in enumerate(right.items()):
             looked_at, share = name == focus, float(shares[n])
             place.barh(at, share, height=0.7, color=ORANGE if looked_at else "#cccccc")
@@ -29,16 +32,14 @@ def found(
                 f"{share:.2f}",
                 va="center",
                 weight="bold" if looked_at else "normal",
-                fontsize=STYLE["font.size"],
             )
         place.axvline(chance, color="black", linewidth=1, linestyle=":")
-        if not n:
-            place.text(chance + 0.03, len(right) - 0.3, "guessing", fontsize=STYLE["font.size"])
         place.set_title(f"{number} books")
-        place.set(xlim=(0, 1.25), xticks=[], ylim=(len(right) - 0.2, -0.5))
+        place.set(xlim=(0, 1.25), xticks=[], ylim=(len(right) - 0.35, -0.65))
         place.set_yticks(range(len(right)), right)
         place.spines["bottom"].set_visible(False)
         place.tick_params(length=0)
+    place.text(chance, len(right) - 0.3, "guessing", ha="center", va="top")
     ends = {name: 100 * float(shares[-1]) for name, shares in right.items()}
     mine = ends.pop(focus)
     other = max(ends, key=lambda name: ends[name])
@@ -47,7 +48,6 @@ def found(
         f"of texts, {other} in {ends[other]:.0f} %",
         x=0,
         ha="left",
-        fontsize=STYLE["axes.titlesize"],
     )
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()

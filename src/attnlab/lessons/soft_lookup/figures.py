@@ -13,7 +13,7 @@ from attnlab.checks.reference import softmax
 from attnlab.figures.live.figure import Figure
 from attnlab.figures.live.recording import replay
 from attnlab.figures.palette import SERIES
-from attnlab.figures.picture import GREY, ORANGE, Picture, new_figure
+from attnlab.figures.picture import GREY, ORANGE, Picture, in_style, new_figure
 from attnlab.lessons.soft_lookup.turning import shelf as shelf
 
 # A book keeps its colour and its line in every figure of the lesson.
@@ -40,6 +40,7 @@ def one_head() -> Figure:
     return figure
 
 
+@in_style
 def sliding_query(
     query: Numbers,
     keys: Table,
@@ -65,7 +66,7 @@ def sliding_query(
     }
     # Off the round numbers, so that no sample falls on a key or on the border between two.
     angles = np.arange(degrees[0] + 0.1, degrees[1], 0.5)
-    figure, axes = new_figure(columns=3, rows=2, width=9.5, height=5.0, sharex=True, sharey="row")
+    figure, axes = new_figure(columns=3, rows=2, width=10.5, height=5.2, sharex=True, sharey="row")
     steepest = 0.0
     for column, (name, lookup) in enumerate(lookups.items()):
         answers = np.array([lookup(_turned(angle, length)) for angle in angles])
@@ -78,15 +79,18 @@ def sliding_query(
         below.plot(angles, slopes, color=ORANGE)
         below.plot(angles[steps], 0 * steps, **NO_SLOPE)
         above.set_title(name)
-        below.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 30))
+        below.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 60))
         for axis in (above, below):
+            axis.tick_params(labelleft=True)
             top = 0.9 if axis is above else 1.0
             axis.axvline(_direction(query), ymax=top, color=GREY, lw=1, ls=":")
         above.annotate(
             "our question",
             (_direction(query), 0.99),
+            (-5, 0),
             xycoords=("data", "axes fraction"),
-            ha="center",
+            textcoords="offset points",
+            ha="right",
             va="top",
         )
     matches = [
@@ -111,9 +115,11 @@ def sliding_query(
         f"wherever there is one. The soft answer is a smooth curve. Its slope is up to "
         f"{steepest:.2f} g/l per degree, and {slope_here:.2f} at our question, where the answer "
         f"is {here:.1f} g/l.",
+        f"At our question only the soft answer has a slope: {slope_here:.2f} g/l for each degree.",
     )
 
 
+@in_style
 def temperature(
     temperatures: Numbers, weights: Table, outputs: Table, values: Table, books: Sequence[str]
 ) -> Picture:

@@ -19,8 +19,8 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
-    STYLE,
     Picture,
+    in_style,
     name_lines,
     new_figure,
     with_looks,
@@ -28,7 +28,7 @@ from attnlab.figures.picture import (
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
 BAR, TOLD = 0.85, 0.1  # how high a bar of 1 is in its row, and the least number that is written
-PAUSE = 0.5  # seconds between two drawings of a training
+PAUSE = 1.0  # seconds between two drawings of a training
 # The family of sentences: in each, *it* means the animal or the thing.
 ANIMALS = ("animal", "dog", "cat", "horse", "llama", "child", "bird")
 THINGS = ("street", "bridge", "river", "road", "path", "field", "gate")
@@ -151,6 +151,7 @@ class Diary(Watch):
             print(f"{step:5} steps, loss {now}: {self.pages[step]!r}")
 
 
+@in_style
 def losses(
     curves: Mapping[str, Sequence[float]],
     floor: float = 0.0,
@@ -167,7 +168,7 @@ def losses(
         title: what is to be seen.
         most: steps that the axis has room for; 0 for as many as there are.
     """
-    figure, axes = new_figure(width=7.6, height=3.0)
+    figure, axes = new_figure(width=5.0, height=3.0)
     place = axes[0, 0]
     for (name, curve), (colour, line) in with_looks(curves.items(), LINES):
         place.plot(as_array(curve), color=colour, linestyle=line, linewidth=2, label=name)
@@ -184,7 +185,6 @@ def losses(
             textcoords="offset points",
             ha="right",
             color=GREY,
-            fontsize=STYLE["font.size"],
         )
     longest = max(map(len, curves.values()))
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or longest))
@@ -202,13 +202,13 @@ def losses(
             textcoords="offset points",
             va="center",
             color=BLUE,
-            fontsize=STYLE["font.size"],
         )
     name_lines(place)
     line = f", with a line at {floor:.2f}, {label}" if label else ""
     return Picture(figure, f"Loss over {longest} steps{line}. {words}.")
 
 
+@in_style
 def overfitting(diaries: Sequence[Diary]) -> Picture:
     """For each training the loss on what it reads and on what is held out, and the gap between.
 
@@ -230,7 +230,6 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
                 textcoords="offset points",
                 va="bottom" if curve[-1] == highest else "top",
                 color=colour,
-                fontsize=STYLE["font.size"],
             )
             said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
         place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
@@ -243,7 +242,6 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
         textcoords="offset points",
         va="top",
         color=ORANGE,
-        fontsize=STYLE["font.size"],
     )
     place.set(
         xlabel="step",
@@ -273,8 +271,8 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
 def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
     """Where the phrases may lie, for one number of *not*: one of them on the wrong side alone."""
     place.axhline(0, color=GREY, linewidth=1, zorder=0)
-    place.plot([0, 0], [-0.85, 0.65], ":", color=GREY, linewidth=1, zorder=0)
-    for height, word, number in ((0.5, "not like", like), (-0.7, "not hate", hate)):
+    place.plot([0, 0], [-1.15, 0.65], ":", color=GREY, linewidth=1, zorder=0)
+    for height, word, number in ((0.5, "not like", like), (-1.0, "not hate", hate)):
         stuck = no * number > 0  # the bar does not cross 0
         colour = ORANGE if stuck else GREY
         place.plot(
@@ -288,17 +286,17 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
             ha="center",
             va="bottom" if height > 0 else "top",
             color=colour,
-            fontsize=STYLE["font.size"],
         )
     for word, number in (("hate", hate), ("not", no), ("like", like)):
         place.plot([number], [0], "o", color="black", markersize=8)
-        place.text(number, -0.2, f"{word} {number:+g}".replace("-", "−"), ha="center", va="top")
-    place.text(-4.4, 0.1, "hostile", color=GREY)
-    place.text(4.4, 0.1, "friendly", color=GREY, ha="right")
-    place.set(ylim=(-1.3, 1), xlim=(-4.4, 4.4))
+        place.text(number, -0.2, f"{word}\n{number:+g}".replace("-", "−"), ha="center", va="top")
+    place.text(-0.15, 0.08, "← hostile", color=GREY, ha="right")
+    place.text(0.15, 0.08, "friendly →", color=GREY)
+    place.set(ylim=(-1.55, 1), xlim=(-3.7, 3.7))
     place.axis("off")
 
 
+@in_style
 def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
     """Between which numbers the phrases of two words lie, for *not* on either side.
 
@@ -306,7 +304,7 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
         like, hate: the numbers of those words.
         no: size of the number of *not*.
     """
-    figure, axes = new_figure(rows=2, width=7.2, height=4.4)
+    figure, axes = new_figure(rows=2, width=5.0, height=5.6)
     _number_line(axes[0, 0], like, -no, hate)
     axes[0, 0].set_title("not is hostile: not hate cannot become friendly")
     _number_line(axes[1, 0], like, no, hate)
@@ -320,27 +318,31 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
     )
 
 
-def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str) -> Picture:
+@in_style
+def rows(
+    panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str, title: str = ""
+) -> Picture:
     """Rows of bars under each other, of numbers from 0 to 1.
 
     Args:
         panels: for each title, (M,) weights or shares by what the row is called.
         keys: M labels.
         focus: the title of the panel, or the name of the row, that is looked at; the rest is grey.
+        title: what there is to see, where there are several panels.
     """
     heights = [len(panel) for panel in panels.values()]
     figure, axes = new_figure(
         rows=len(panels),
-        width=1.0 + max(0.5, 0.08 * max(map(len, keys))) * len(keys),
-        height=0.62 * len(panels) + 0.36 * sum(heights),
+        width=1.3 + max(0.56, 0.098 * max(map(len, keys))) * len(keys),
+        height=0.72 * len(panels) + 0.42 * sum(heights),
         height_ratios=heights,
     )
     words = []
-    for place, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
+    for place, (heading, panel) in zip(axes[:, 0], panels.items(), strict=True):
         numbers = np.stack([as_array(row) for row in panel.values()])
         for n, (name, row) in enumerate(zip(panel, numbers, strict=True)):
-            _bars(place, -n, row, looked_at=focus in (title, name))
-        place.set_title(title)
+            _bars(place, -n, row, looked_at=focus in (heading, name))
+        place.set_title(heading)
         place.set_xticks(range(len(keys)), keys)
         place.set_yticks([0.3 - n for n in range(len(panel))], panel)
         place.set(xlim=(-0.5, len(keys) - 0.5), ylim=(0.95 - len(panel), 0.95))
@@ -351,8 +353,8 @@ def rows(panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: st
             f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
             for name, row in zip(panel, numbers, strict=True)
         )
-        words.append(f"{title}: {'; '.join(found)}")
-    return Picture(figure, f"Rows of bars. {'. '.join(words)}.")
+        words.append(f"{heading}: {'; '.join(found)}")
+    return Picture(figure, f"Rows of bars. {'. '.join(words)}.", title)
 
 
 def _bars(place: Axes, foot: float, row: np.ndarray, looked_at: bool) -> None:
@@ -371,5 +373,4 @@ def _bars(place: Axes, foot: float, row: np.ndarray, looked_at: bool) -> None:
                 ha="center",
                 va="top" if inside else "bottom",
                 color="white" if inside and looked_at else "black",
-                fontsize=STYLE["font.size"] - 1,
             )
