@@ -95,9 +95,7 @@ for prompt in PROMPTS:
     print(f"{prompt} … {written(theirs, prompt)}")
 
 # %% [markdown]
-# *The king … waits*, *the dogs … fall*: other nouns stand between, and some would ask for the verb's other form. The
-# open round bracket closes, and the
-# river bank is steep.
+# *The king … waits*, *the dogs … fall*: other nouns stand between, and some would ask for the verb's other form.
 
 # %% [markdown]
 # ## Recall
@@ -183,8 +181,7 @@ with torch.no_grad():
 # This is aligned **bottom-right**: the corner of the triangle is at the last query and the last key. In lesson 06, where N = M, you could not see the difference. PyTorch's
 # `is_causal=True` aligns top-left: query 0 sees key 0 alone. With a cache that is wrong.
 #
-# Your rule should also hold for M < N: a query before all keys gets 0. The library does not send such sizes, but the
-# check does.
+# Your rule should also hold for M < N: a query before all keys gets 0.
 #
 # [**Grouped heads**](../glossary.md#grouped-query-attention) (lesson 12): H = 6 heads may share G = 2 groups of keys and values. Heads 0, 1, 2 read group 0, heads 3, 4, 5 read group 1. G has to divide H.
 
