@@ -629,12 +629,19 @@ def test_its_loss_nears_one_letters_level_and_passes_it_as_it_looks_back() -> No
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_what_a_window_does_not_reach_has_no_arc_and_the_sums_arcs_are_all_thin() -> None:
+def test_a_window_reaches_no_far_book_and_the_sums_table_has_all_and_alone_is_read() -> None:
     full, window, added, shared = shown("12-shortcuts")[1:5]
-    far = "look 28"
-    assert far not in window
-    thick = [float(each[far]["stroke-width"]) for each in (added, full, shared)]
-    assert thick[0] < min(thick[1:]) / 2
+    assert ["look 28" in each for each in (full, window, shared)] == [True, False, True]
+    assert [key for key in added if key.startswith("look")] == []
+    table = points(added["head 0"])
+    right, left = table[:, 0] + 5.5, table[:, 0] - 5.5
+    stems = (str(added[f"stem {book}"]["d"]).split() for book in range(32))
+    into = [(float(x), float(y)) for *_, x, y in stems]
+    assert all(left.min() < x < right.max() and y < table[0, 1] for x, y in into)
+    begins, *_, ends = points(added["reads"])
+    assert table[0, 1] < begins[1] < points(added["head 3"])[0, 1]
+    assert 0 < begins[0] - right.max() < 10
+    assert ends[0] == pytest.approx(float(added["back 0"]["cx"]), abs=0.1)
     rows = {float(full[f"head {n}"]["stroke-width"]) for n in range(4)}
     assert rows == {float(shared["head 0"]["stroke-width"])}
     assert len({str(shared[f"head {n}"]["d"]) for n in range(4)}) == 1  # all heads keep one row
@@ -655,8 +662,8 @@ def test_ways_stand_at_what_they_keep_and_at_how_often_they_are_right_where_wors
         right = min(known[way][test]["right"] for test in film.TESTS)
         assert x == pytest.approx(all_of_it + (all_of_it - thousand) * np.log10(share) / 3, abs=0.1)
         assert y == pytest.approx(level[100] + (level[50] - level[100]) * (2 - 2 * right), abs=0.1)
-        corner = {name: float(last["wanted"][name]) for name in ("x", "y", "width", "height")}
-        assert x > corner["x"] + corner["width"] or y > corner["y"] + corner["height"] + 10
+        wide, low = points(last["wanted"]).max(axis=0)
+        assert x > wide or y > low + 10
 
 
 @pytest.mark.lessons("12-shortcuts")

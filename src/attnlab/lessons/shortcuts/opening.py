@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, arc, box, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, OCHRE, ORANGE, PURPLE
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, arc, curve, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
 
 RECORDED = Path(__file__).with_suffix(".json")
 TESTS = "of 32", "4 at once"  # one book that no window reaches; four facts
@@ -27,11 +27,13 @@ TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys a
 
 HIGH, HEAD, FEET = 268, 24, 256  # of the sheet; of the lines over the text, and under the plane
 FLOOR, MIDDLE = 156, 166  # of arcs, and of tokens
-FIRST, LAST = 58, 462  # middles of the tokens, the last of which asks
+FIRST, LAST = 86, 462  # middles of the tokens, the last of which asks
 UNDER = 192  # of the words under them
+LIFTED, OVER = 76, 58  # of tokens that go into a table, and of the words over them
 SHELF, BEAD, GAP = 208, 10, 2  # what is kept: its top; of one token in a head; between heads
 LEAST = 0.03  # a weight that is drawn
-THICKEST, FLAT = 16, 560  # an arc of weight 1; how far words would reach for arcs as low as these
+THICKEST, READS = 16, 9  # an arc of weight 1; what is read from a table
+FLAT, NEAR = 560, 300  # how far words would reach for arcs as low as these; as a window's
 
 LEFT, RIGHT = 98, 464  # of the plane: what keeps one of a thousand, and all
 TOP, BASE = 54, 231  # always right, and never
@@ -84,7 +86,7 @@ def opening() -> Film:
         "full": "Full attention keeps all, looks at each, and finds it.",
         "window": f"A window keeps the last {WINDOW}. What is further off, it guesses: "
         f"one of {LETTERS} letters.",
-        "sum": "A running sum keeps one small table. All books are in it, and they blur.",
+        "sum": "All books are added into one small table a head, and they blur there.",
         "shared": "Heads that share keys and values keep a quarter, and still find the book.",
     }
     says = f"32 books, one of {LETTERS} letters in each. The last dot asks what is in one."
@@ -92,23 +94,29 @@ def opening() -> Film:
     for way, says in told.items():
         cell = known[way]["of 32"]
         parts = [*_scene(way, cell), *_answer(way, cell)]
-        frames.append(Frame([_question(known, 0), *parts] if way == "full" else parts, says))
-    for way, says in (
-        ("full", "Of 8 books, four are asked for at once. Full attention finds them all."),
-        ("shared", "Shared keys mix them up: one short key has to answer all four."),
-    ):
-        cell = known[way]["4 at once"]
-        frames.append(Frame([*_scene(way, cell), *_answer(way, cell)], says))
-    gathered = [
-        dot(f"back {back}", *_point(known, "shared"), 8, BLUE if token in cell["asked"] else INK)
-        for token, back in enumerate(reversed(range(len(cell["weights"]))))
-    ]
-    says = f"Across: what is kept of {TOKENS:,} tokens. Up: how often right, in the worse test."
-    frames.append(Frame([*gathered, *_plane(known, ("full", "shared"))], says))
+        asks = {"full": [_question(known, 0)], "window": [_question(known, 2)]}.get(way, [])
+        stems = _unseen(_stems(cell)) if way in ("window", "shared") else []  # beside the sum
+        frames.append(Frame([*asks, *stems, *parts], says))
+    cell = known["full"]["4 at once"]
+    says = "Of 8 books, four are asked for at once. Full attention finds them all."
+    frames.append(Frame([*_scene("full", cell), *_answer("full", cell)], says))
+    cell = known["shared"]["4 at once"]
+    scene = [*_scene("shared", cell), *_answer("shared", cell)]
+    gathered = _gathered(known)
+    points = {way: _dot(way, *_point(known, way)) for way in WAYS}
+    there = {part.key for part in scene}
+    axes = _unseen(part for part in _axes() if part.key not in there)
+    says = "Shared keys mix them up: one short key has to answer all four."
+    frames.append(Frame([*axes, *scene, *_unseen([points["full"], points["shared"]])], says))
+    low = _unseen(_dot(way, _point(known, way)[0], BASE) for way in ("window", "sum"))
+    says = f"Up: right in its harder test (32 or 8 books). Across: kept, if there were {TOKENS:,}."
+    parts = [*_axes(), *gathered, points["full"], points["shared"], *low]
+    frames.append(Frame([*parts, *_names(known, ("full", "shared"))], says))
+    parts = [*_axes(), *gathered, *points.values(), *_names(known, (*WAYS,))]
     says = "The other two keep far less, and each loses another kind of finding."
-    frames.append(Frame([*gathered, *_plane(known, (*WAYS,))], says))
-    says = "Each cheap way loses some kind of finding. None keeps little and finds all."
-    frames.append(Frame([*_corner(), *gathered, *_plane(known, (*WAYS,))], says))
+    frames.append(Frame(parts, says))
+    says = "Of these three, none keeps little and finds all."
+    frames.append(Frame([*_corner(), *parts], says))
     return Film("What each shortcut saves, and what it misses", frames, HIGH)
 
 
@@ -141,6 +149,8 @@ def _question(known: dict[str, Cells], opacity: float) -> Part:
 def _text(way: str, cell: dict[str, Any]) -> list[Part]:
     """Tokens, counted from the one that asks; those out of reach are pale."""
     tokens, asked = len(cell["weights"]), cell["asked"]
+    lifted = way == "sum"
+    middle, words = (LIFTED, OVER) if lifted else (MIDDLE, UNDER)
     thick, thin = (10, 7) if tokens < 2 * WINDOW else (8, 4.5)
     parts = []
     for back in range(tokens):
@@ -149,29 +159,39 @@ def _text(way: str, cell: dict[str, Any]) -> list[Part]:
         pale = 0.25 if way == "window" and back >= WINDOW else 1
         colour = BLUE if token in asked else INK
         parts.append(
-            dot(f"back {back}", _at(token, tokens), MIDDLE, thick if big else thin, colour, pale)
+            dot(f"back {back}", _at(token, tokens), middle, thick if big else thin, colour, pale)
         )
-    middle = max(_at(asked[0], tokens), FIRST + 24)
-    parts.append(word("asked", middle, UNDER, "asked for", BLUE, size=SMALL))
-    parts.append(word("asks", LAST + 12, UNDER, "asks", anchor="end", size=SMALL))
+    where = " over" if lifted else ""  # they do not cross the tokens
+    at = _at(asked[0], tokens)
+    parts.append(word(f"asked{where}", at, words, "asked for", BLUE, size=SMALL))
+    parts.append(word(f"asks{where}", LAST + 12, words, "asks", anchor="end", size=SMALL))
     return parts
 
 
 def _memory(way: str, tokens: int) -> list[Part]:
     """What is kept: a row for each head, a bead for each token; the sum's melt into its table."""
-    pitch = (LAST - FIRST) / (tokens - 1)
+    left, right = _shelf(way, tokens)
     held = {"window": WINDOW, "sum": TABLE}.get(way, tokens)
-    right: float = LAST
-    if way == "sum":
-        right -= (LAST - FIRST - (held - 1) * pitch) / 2
-    step = pitch * (held - 1) / (tokens - 1) if way == "sum" else pitch
-    left = right - (held - 1) * pitch - 0.3  # a bead at a line's very end is not drawn
-    parts = [word("kept", 4, SHELF + 29, "kept", PURPLE, "start", SMALL)]
+    step = (right - left) / (tokens - 1 if way == "sum" else held - 1)
+    aside = left - 90 if way == "sum" else 4
+    parts = [
+        word("kept", aside, SHELF + 18, "kept", PURPLE, "start", SMALL),
+        word("heads", aside, SHELF + 40, f"{HEADS} heads", PURPLE, "start", SMALL),
+    ]
     for head in range(HEADS):
         y = SHELF + BEAD / 2 + (1.5 if way == "shared" else head) * (BEAD + GAP)
-        ends = [(right, y), (left, y)]
+        ends = [(right, y), (left - 0.3, y)]  # a bead at a line's very end is not drawn
         parts.append(line(f"head {head}", ends, PURPLE, BEAD, 1, f"0 {step:.3f}"))
     return parts
+
+
+def _shelf(way: str, tokens: int) -> Place:
+    """Where the middles of the first and the last bead of a row are."""
+    pitch = (LAST - FIRST) / (tokens - 1)
+    if way == "sum":
+        aside = (TABLE - 1) * pitch / 2
+        return (FIRST + LAST) / 2 - aside, (FIRST + LAST) / 2 + aside
+    return LAST - ((WINDOW if way == "window" else tokens) - 1) * pitch, LAST
 
 
 def _answer(way: str, cell: dict[str, Any]) -> list[Part]:
@@ -181,10 +201,14 @@ def _answer(way: str, cell: dict[str, Any]) -> list[Part]:
     finds = cell["right"] >= FOUND
     says = f"right {_of_100(cell['right'])} times of 100"
     colour = BLUE if finds else ORANGE
-    out = [word("out", (FIRST + LAST) / 2 - 60, FLOOR - 24, "out of reach", GREY, size=24)]
+    right = word("right", 476, HEAD, says, colour, "end", SIZE, 600)
+    if way == "sum":
+        return [right, *_stems(cell, True), _read(last + 1)]
+    middle = (_at(asked[0], last + 1) + _at(last - WINDOW, last + 1)) / 2
+    out = word("out", middle, FLOOR - 16, "out of reach", GREY, size=26, weight=600)
     return [
-        *(out if way == "window" else []),
-        word("right", 476, HEAD, says, colour, "end", SIZE, 600),
+        *([out] if way == "window" else []),
+        right,
         *(
             arc(
                 f"look {last - m}",
@@ -194,13 +218,35 @@ def _answer(way: str, cell: dict[str, Any]) -> list[Part]:
                 weight,
                 BLUE if m in asked else ORANGE,
                 1.4,
-                FLAT,
+                NEAR if way == "window" else FLAT,
                 thickest=THICKEST,
             )
             for m, weight in enumerate(weights)
             if weight >= LEAST and m != last
         ),
     ]
+
+
+def _stems(cell: dict[str, Any], summed: bool = False) -> list[Part]:
+    """From each book down to what is kept of it: its own beads, or the sum's one table."""
+    tokens, asked = len(cell["weights"]), cell["asked"]
+    left, right = _shelf("sum", tokens) if summed else (FIRST, LAST)
+    top = (LIFTED if summed else MIDDLE) + 9
+    parts = []
+    for m in range(tokens - 1):
+        into = left + (right - left) * m / (tokens - 1)
+        colour, thick, pale = (BLUE, 3, 0.9) if m in asked else (PURPLE, 1.5, 0.5)
+        ends = (_at(m, tokens), top), (into, SHELF - 2)
+        parts.append(curve(f"stem {m}", *ends, colour, thick, pale, True))
+    return parts
+
+
+def _read(tokens: int) -> Part:
+    """From the sum's table up to the last token, which reads the table alone."""
+    x, low, top = _shelf("sum", tokens)[1] + BEAD, SHELF + 2 * BEAD + 1.5 * GAP, LIFTED + 13
+    turns = [math.pi / 2 * n / 24 for n in range(25)]
+    bow = [(x + (LAST - x) * math.sin(t), top + (low - top) * math.cos(t)) for t in turns]
+    return line("reads", bow, ORANGE, READS, 0.85)
 
 
 def _of_100(share: float) -> str:
@@ -224,11 +270,33 @@ def _point(known: dict[str, Cells], way: str) -> Place:
     return _across(numbers[way] / numbers["full"]), _up(worst(known[way]))
 
 
-def _plane(known: dict[str, Cells], ways: Sequence[str]) -> list[Part]:
-    """Both axes, of which what is kept becomes the lower one, and ways at their places."""
+def _unseen(parts: Iterable[Part]) -> list[Part]:
+    """Parts that come, or go, all along a move, and not in its last or first part only."""
+    return [part._replace(look={**part.look, "opacity": 0}) for part in parts]
+
+
+def _gathered(known: dict[str, Cells]) -> list[Part]:
+    """The last text's tokens and arcs, all in the point of its way."""
+    (x, y), cell = _point(known, "shared"), known["shared"]["4 at once"]
+    last = len(cell["weights"]) - 1
+    return [
+        *(
+            part._replace(look={**arc(part.key, x, x, y, 0).look, "opacity": 0})
+            for part in _answer("shared", cell)
+            if part.key.startswith("look")
+        ),
+        *(
+            dot(f"back {last - m}", x, y, 8, BLUE if m in cell["asked"] else INK)
+            for m in range(last + 1)
+        ),
+    ]
+
+
+def _axes() -> list[Part]:
+    """Both axes, of which what is kept becomes the lower one, and a way's name the upper one's."""
     left, right = LEFT - 14, RIGHT + 10
-    parts = [
-        word("up says", 4, HEAD - 2, "right of 100", anchor="start", size=SMALL, weight=600),
+    return [
+        word("way", 4, HEAD - 2, "right of 100", anchor="start", size=SMALL, weight=600),
         *(
             word(f"of 100 {n}", left - 10, _up(n / 100) + 6, f"{n}", anchor="end", size=SMALL)
             for n in (50, 100)
@@ -259,13 +327,21 @@ def _plane(known: dict[str, Cells], ways: Sequence[str]) -> list[Part]:
             for n in (1, 10, 100, FEWEST)
         ),
     ]
+
+
+def _dot(way: str, x: float, y: float, r: float = 10) -> Part:
+    return dot(f"point {way}", x, y, r, BLUE if way == "full" else ORANGE)
+
+
+def _names(known: dict[str, Cells], ways: Sequence[str]) -> list[Part]:
+    """What is said of ways beside their points."""
+    parts = []
     for way in ways:
         (x, y), (name, anchor, misses) = _point(known, way), WAYS[way]
         colour = BLUE if way == "full" else ORANGE
         aside = x + (17 if anchor == "start" else -17)
         says = f"{_of_100(worst(known[way]))}: {misses}"
         parts += [
-            dot(f"point {way}", x, y, 10, colour),
             word(f"name {way}", aside, y - 5, name, colour, anchor, SIZE, 600),
             word(f"misses {way}", aside, y + 14, says, INK, anchor, SMALL),
         ]
@@ -274,8 +350,11 @@ def _plane(known: dict[str, Cells], ways: Sequence[str]) -> list[Part]:
 
 def _corner() -> list[Part]:
     """Where a way would stand that keeps little and finds all."""
-    left, top, wide, high = LEFT - 12, TOP - 12, 128, 60
+    left, top, wide, high = LEFT - 6, TOP - 8, 148, 52
+    right, low = left + wide, top + high
+    corners = [(left, top), (right, top), (right, low), (left, low), (left, top)]
+    says = "none of these"
     return [
-        box("wanted", (left, top), (wide, high), OCHRE, 0.3, 2),
-        word("none", left + wide / 2, top + high / 2 + 7, "nothing here", size=SMALL, weight=600),
+        line("wanted", corners, GREY, 2, dashes="6 6"),
+        word("none", left + wide / 2, top + high / 2 + 6, says, GREY, size=SMALL, weight=600),
     ]
