@@ -701,7 +701,12 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     parts = {key: (look, text) for _, key, look, text in last}
     long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
     assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
-    assert parts["moved"][1] == "most of it: moving 52 GB at 2.9 TB/s"
+    assert parts["moved"][1] == "most of it: moving 52 GB"
+    bracket = np.ptp(points(parts["moved so long"][0])[:, 0])
+    assert bracket / long[0] == pytest.approx(film.moving() / slow, abs=0.01)
+    assert parts["faster"][1] == "5 times as fast"
+    assert round(slow / fast) == 5
+    assert [key for key in parts if key.startswith("tile")] == []  # both are done
     assert parts["gone"][1] == "6 × 8.6 GB = 52 GB"
     assert film.scores_in_bytes() == 16384**2 * 16 * 2
     middles = [float(parts[f"pass {n}"][0]["x"]) for n in (1, 2, 3)]
