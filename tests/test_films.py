@@ -590,8 +590,8 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     assert abs(near[1000] - near[300]) < 0.05
     written = "".join(text or " " for key, text in parts[-1].items() if "letter" in key).split()
     read = documentation().split()
-    assert {film.REAL, film.INVENTED} <= {*written}
-    assert film.REAL in read
+    assert film.INVENTED in written
+    assert [each for each in written if each in read]
     assert film.INVENTED not in read
 
 
@@ -601,7 +601,7 @@ def test_its_dots_stand_at_its_numbers_on_the_axes() -> None:
         shown("10-training"), opening_of("10-training").state["frames"], strict=True
     ):
         says = {key: text for _, key, _, text in frame["parts"]}
-        high, low = points(parts["now"])[::-1, 1]
+        low, high = points(parts["rises axis"])[:, 1]
         now = low + (high - low) * float(says["near now"])
         assert float(parts["rises dot"]["cy"]) == pytest.approx(now, abs=0.6)
         two, five = (float(parts[f"loss {at}"]["y"]) for at in (2, 5))
@@ -624,7 +624,7 @@ def test_its_loss_nears_one_letters_level_and_passes_it_as_it_looks_back() -> No
     last = shown("10-training")[-1]
     for name in film.LEVELS:
         assert float(last[f"level {name}"]["y"]) - 6 == pytest.approx(
-            points(last[f"by {name}"])[0, 1], abs=0.1
+            points(last[f"by {name}"])[0, 1], abs=2.1
         )
 
 
@@ -709,7 +709,12 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     parts = {key: (look, text) for _, key, look, text in last}
     long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
     assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
-    assert parts["moved"][1] == "most of it: moving 52 GB at 2.9 TB/s"
+    assert parts["moved"][1] == "most of it: moving 52 GB"
+    bracket = np.ptp(points(parts["moved so long"][0])[:, 0])
+    assert bracket / long[0] == pytest.approx(film.moving() / slow, abs=0.01)
+    assert parts["faster"][1] == "5 times as fast"
+    assert round(slow / fast) == 5
+    assert [key for key in parts if key.startswith("tile")] == []  # both are done
     assert parts["gone"][1] == "6 × 8.6 GB = 52 GB"
     assert film.scores_in_bytes() == 16384**2 * 16 * 2
     middles = [float(parts[f"pass {n}"][0]["x"]) for n in (1, 2, 3)]

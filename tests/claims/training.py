@@ -80,6 +80,10 @@ def the_film_is_of_the_lessons_writer() -> None:
     assert near[4] < opening.to_neighbours(model.blocks[0].weights[0].tolist()) < near[-1] + 0.05
     counted = [opening.by_counts(here.READ, here.HELD_OUT, before) for before in (1, 2)]
     assert counted == pytest.approx(known["by_counts"], abs=0.1)
+    assert all(
+        opening.by_counts(here.READ, here.HELD_OUT, 2, rare) > counted[1] - 0.001
+        for rare in (opening.RARE / 4, opening.RARE * 4)
+    )
     assert opening.learned(steps=0)["states"][0]["text"][: len(opening.PROMPT)] == opening.PROMPT
 
 

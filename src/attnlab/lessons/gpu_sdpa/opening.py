@@ -26,22 +26,22 @@ PASSES = (
 )  # that `bench.ways.naive` writes and reads back, each
 TRIPS = (  # of all of them, to memory or back
     "attend sends them to memory. PyTorch's call keeps a tile on the chip.",
-    "1: attend reads all scores back, to scale them.",
-    "2: it writes them again, scaled.",
-    "2: it reads them back, for the softmax.",
-    "3: it writes the weights, which are as many.",
-    "3: it reads them back, for the mix.",
+    "attend reads all scores back, to scale them.",
+    "It writes them again, scaled.",
+    "It reads them back, for the softmax.",
+    "It writes the weights, which are as many.",
+    "It reads them back, for the mix.",
 )
 
-HIGH, HEADS, LEFT = 268, 16, 6  # of the sheet; line of the words over both lanes; of lanes' names
-TOPS, SIDE = {"naive": 26, "sdpa": 164}, 68  # tops of lanes; sides of memory and chip
-MEMORY, CHIP = 104, 406  # their left sides
-CELLS, TILES = 6, {0: (0, 0), 1: (3, 2), 2: (5, 5)}  # tiles along a side; which one is worked on
-PIN, PINS = 6, 4  # of a chip
+HIGH, HEADS, LEFT = 269, 13, 6  # of the sheet; line of the words over both lanes; of lanes' names
+TOPS, SIDE = {"naive": 22, "sdpa": 163}, 77  # tops of lanes; sides of memory and chip
+MEMORY, CHIP = 104, 397  # their left sides
+CELLS, SHADES = 6, (1, 0.5, 0.75)  # tiles along a side; shades of tiles that come one by one
+PIN, PINS = 5, 4  # of a chip
 STREAM, DASHES, PITCH = 26, "15 5", 20  # of scores on their way: thickness and tiles
 GONE = 5  # tiles that pass in a frame
 HEAD = 16  # of the arrow that they go along
-BAR, LONGEST, BELOW = 26, 284, 7  # of bars: thickness, the longest, way from the lane
+BAR, LONGEST, BELOW = 22, 284, 5  # of bars: thickness, the longest, way from the lane
 Rows = dict[str, dict[str, Any]]
 
 
@@ -51,7 +51,7 @@ class Moment(NamedTuple):
     Attributes:
         now: seconds since both began.
         trip: how often all scores have gone to memory or come back; half, while they go.
-        tile: which tile the call works on; None when it is done.
+        tile: how many tiles the call has had; None when it is done.
     """
 
     now: float
@@ -74,7 +74,7 @@ def opening() -> Film:
     ]
     moments += [Moment(_until(trip), trip) for trip in range(2, many + 1)]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    parts = [*_parts(moments[-1], rows, ended=True), _takes()]
+    parts = [*_parts(moments[-1], rows, ended=True), *_takes(slow), _faster(slow, fast)]
     says = f"The same attention: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
     frames.append(Frame(parts, says))
     device = " ".join(newest["device"].split()[:2])
@@ -132,14 +132,14 @@ def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
         y = top + SIDE + BELOW
         parts += [
             *_name(way, top + middle + 7, name),
-            word(f"time {way}", LEFT, y + 19, "time", GREY, "start", SMALL),
+            word(f"time {way}", LEFT, y + 17, "time", GREY, "start", SMALL),
             *_memory(way, top, min(moment.trip, 1) if way == "naive" else 0),
-            *_chip(way, top, moment),
+            *_chip(way, top, moment, ended),
             box(f"bar {way}", (MEMORY, y), (long, BAR), ORANGE, 0.35, 2),
         ]
         if done:
             x = MEMORY + long + 10
-            parts.append(word(f"took {way}", x, y + 21, _ms(took), ORANGE, "start", 24, 700))
+            parts.append(word(f"took {way}", x, y + 20, _ms(took), ORANGE, "start", 24, 700))
     return [*parts, *_passes(moment.trip), *_road(moment, ended), *_stays(moment)]
 
 
@@ -172,8 +172,8 @@ def _passes(trips: float) -> list[Part]:
     for n, name in enumerate(PASSES, 1):
         left, right = (MEMORY + _long(_until(trip)) * (trip > 0) for trip in (2 * n - 2, 2 * n))
         if trips >= 2 * n:
-            x, says = (left + right) / 2, f"{n} {name.split()[0]}"
-            parts.append(word(f"pass {n}", x, y + 19, says, size=SMALL, weight=500))
+            x, says = (left + right) / 2, name.split()[0]
+            parts.append(word(f"pass {n}", x, y + 17, says, size=SMALL, weight=500))
             if n < len(PASSES):
                 parts.append(line(f"cut {n}", [(right, y), (right, y + BAR)], ORANGE, 3))
     return parts
@@ -188,27 +188,25 @@ def _memory(way: str, top: float, full: float) -> list[Part]:
     ]
 
 
-def _chip(way: str, top: float, moment: Moment) -> list[Part]:
-    """What computes, with the tile of scores that it has."""
+def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
+    """What computes, with the one tile of scores that it has, as large as those in memory."""
     legs = [CHIP + SIDE * (n + 1) / (PINS + 1) for n in range(PINS)]
     ends = ((top, top + PIN), (top + SIDE - PIN, top + SIDE))
-    side = SIDE - 2 * PIN
-    left, up, inside = CHIP + PIN, top + PIN, side - 8
-    cell = inside / CELLS
-    at = moment.tile if way == "sdpa" else round(2 * moment.trip) % len(TILES)
+    side, middle = SIDE - 2 * PIN, CHIP + SIDE / 2
     parts = [
         line(f"pin {way} {n} {m}", [(x, start), (x, end)], GREY, 4)
         for n, x in enumerate(legs)
         for m, (start, end) in enumerate(ends)
     ]
-    parts += [
-        box(f"chip {way}", (left, up), (side, side), GREY, 0.12, 2),
-        *_grid(f"pass {way}", (left + 4, up + 4), inside),
-    ]
-    if at is not None:
-        row, column = TILES[at]
-        corner = (left + 4 + column * cell, up + 4 + row * cell)
-        parts.append(box(f"tile {way}", corner, (cell, cell), BLUE))
+    parts.append(box(f"chip {way}", (CHIP + PIN, top + PIN), (side, side), GREY, 0.12, 2))
+    at = moment.tile if way == "sdpa" else round(2 * moment.trip)
+    if at is not None and not ended:
+        cell = (SIDE - 8) / CELLS
+        corner, shade = (middle - cell / 2, top + SIDE / 2 - cell - 3), SHADES[at % len(SHADES)]
+        parts += [
+            box(f"tile {way}", corner, (cell, cell), BLUE, shade, 1),
+            word(f"name of tile {way}", middle, top + SIDE / 2 + 18, "a tile", BLUE, size=SMALL),
+        ]
     return parts
 
 
@@ -253,11 +251,20 @@ def _stays(moment: Moment) -> list[Part]:
     return parts
 
 
-def _takes() -> Part:
-    """Under attend's bar, what most of it is: the trips of its scores, at the memory's speed."""
-    y, speed = TOPS["naive"] + SIDE + BELOW + BAR + 19, _run()["peak"]["bandwidth"]
-    text = f"most of it: moving {_gone(len(TRIPS))} at {speed / 1e12:.1f} TB/s"
-    return word("moved", MEMORY + LONGEST / 2, y, text, BLUE, size=SMALL)
+def _takes(slow: float) -> list[Part]:
+    """Under attend's bar, how much of it is the trips of its scores, at the memory's speed."""
+    y, right = TOPS["naive"] + SIDE + BELOW + BAR + 4, MEMORY + LONGEST * moving() / slow
+    says = f"most of it: moving {_gone(len(TRIPS))}"
+    return [
+        line("moved so long", [(MEMORY, y), (MEMORY, y + 5), (right, y + 5), (right, y)], BLUE, 3),
+        word("moved", (MEMORY + right) / 2, y + 23, says, BLUE, size=SMALL, weight=700),
+    ]
+
+
+def _faster(slow: float, fast: float) -> Part:
+    """Behind the call's time."""
+    x, y = MEMORY + _long(fast) + 104, TOPS["sdpa"] + SIDE + BELOW + 20
+    return word("faster", x, y, f"{slow / fast:.0f} times as fast", ORANGE, "start", 24, 700)
 
 
 def _gone(trip: float) -> str:

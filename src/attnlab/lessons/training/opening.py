@@ -2,10 +2,10 @@
 
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
-It is the training of the lesson's writer. Levels are what counts of letters reach: how often each
-follows one letter, and how often it follows two. The writer's last states differ a little from
-machine to machine, and its pages from one Python to the next, so what is shown is recorded, in
-`opening.json`.
+It is the training of the lesson's writer. The loss and the weight one letter back have a strip
+each, over one line of steps. Levels are what counts of letters reach: how often each follows one
+letter, and how often it follows two. The writer's last states differ a little from machine to
+machine, and its pages from one Python to the next, so what is shown is recorded, in `opening.json`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ PROMPT, LETTERS = "The value ", 32  # letters that are shown, the prompt's as we
 STEPS = (0, 20, 50, 100, 200, 300, 1000)
 EVERY = 20  # steps from one loss to the next
 
-REAL, INVENTED = "the", "normatting"  # of what it writes in the end
+INVENTED = "normatting"  # a word of what it writes in the end
 JUMP = (50, 200)  # steps between which the arcs gather
-LEVELS = {"one letter": JUMP[0], "two letters": JUMP[1]}  # known of a text; from which step on
-RARE = 0.1  # added to each count
+LEVELS = {"1 letter": JUMP[0], "2 letters": JUMP[1]}  # known of a text; from which step on
+RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
-FLOOR, LINE = 228, 260  # ends of the arcs, and the text
+FLOOR, LINE = 230, 262  # ends of the arcs, and the text
 EDGE, PITCH, SIZE = 14, 18.8, 31  # the first letter's middle; from letter to letter; of letters
 SEEN = 25  # letters that have room
-LEFT, RIGHT, TOP, LOW = 34, 280, 30, 142  # of both curves
-MOST, LEAST_LOSS = 5.4, 1.6  # at the top and the bottom of the loss's axis, where ratios are equal
-SIDE = 296  # what is said of them
-TICKS = 162  # a line of steps
+LEFT, RIGHT, SIDE = 30, 250, 266  # of both strips; what is said of them
+TOP, LOW = 10, 92  # of the loss's strip
+LIMITS = 5.2, 1.6  # losses there; between them equal ratios are equally far
+NEAR_TOP, NEAR_LOW = 106, 140  # of the strip of the weight one letter back, 1 and 0
+TICKS = 159  # a line of steps
 LEAST = 0.08  # a weight that is drawn
-FLAT = 1500  # how far words would reach for arcs as high as these
+NEAREST, FARTHER = 38, 2.1  # pull of an arc to the letter before; more for each further
 THICK = 5  # an arc of weight 1: neighbours are near
 
 
@@ -61,17 +62,17 @@ def _frame(
     step, weights = states[n]["step"], states[n]["weights"]
     text, near = whole(states[n]["text"]), to_neighbours(states[n]["weights"])
     parts = [
-        arc(f"arc {i} {j}", _at(i), _at(j), FLOOR, weight, BLUE, wide=FLAT, thickest=THICK)
+        arc(f"arc {i} {j}", _at(i), _at(j), FLOOR, weight, thickest=THICK, pull=_pull(i - j))
         for i, row in enumerate(weights[: len(text)])
         for j, weight in enumerate(row)
         if weight >= LEAST
     ]
     parts += [_letter(i, letter) for i, letter in enumerate(text)]
     parts += [*_levels(step, by_counts), *_curves(n, states, losses)]
-    if step >= JUMP[1]:
-        says = "each looks one letter back"
-        parts.append(word("found", WIDE - 6, FLOOR - 33, says, BLUE, "end"))
-    return Frame(parts, _told(step, near, _loss(step, losses), by_counts[0]))
+    if step == JUMP[1]:
+        says = "each one letter back"
+        parts.append(word("found", WIDE - 6, FLOOR - 38, says, BLUE, "end"))
+    return Frame(parts, _told(step, near, _loss(step, losses), by_counts))
 
 
 def whole(text: str) -> str:
@@ -80,32 +81,34 @@ def whole(text: str) -> str:
     return PROMPT + (words or text[len(PROMPT) : SEEN - 1])
 
 
-def _told(step: int, near: float, loss: float, alone: float) -> str:
+def _told(step: int, near: float, loss: float, levels: list[float]) -> str:
     if step == 0:
         return "Noise. In the first layer each letter looks everywhere."
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. The arcs still go everywhere."
     if step == JUMP[0]:
-        return f"The loss nears {alone:.1f}, which a guess by one letter alone can reach."
+        return f"The loss nears {levels[0]:.1f}, which a guess by one letter alone can reach."
     if step < JUMP[1]:
-        return "Then the arcs gather one letter back, and the loss goes below that."
+        below = f"and the loss goes below {levels[0]:.1f}"
+        return f"The first layer's arcs gather one letter back, {below}."
     if step == JUMP[1]:
         return f"Two letters tell more than one. The loss is {loss:.1f}, and words come."
     if step < STEPS[-1]:
-        return f"Now {near:.2f} of the weight goes one letter back."
-    return f"Nobody told it where to look. “{REAL}” is a word, “{INVENTED}” is none yet."
+        goes = f"{near:.2f} of the weight goes one letter back"
+        return f"In the first layer {goes}. Nobody told it to."
+    return f"Below {levels[1]:.1f} it uses more than two letters. “{INVENTED}” is no word yet."
 
 
 def _levels(step: int, losses: list[float]) -> list[Part]:
     """How low a loss can be by so many letters, where it has been spoken of."""
     parts = []
-    for (name, start), loss in zip(LEVELS.items(), losses, strict=True):
+    for (name, start), loss, low in zip(LEVELS.items(), losses, (4, 8), strict=True):
         if step >= start:
-            y = _high(_share(loss))
-            says = f"by {name}: {loss:.1f}"
+            y = _high(loss)
+            says = f"best with {name}: {loss:.1f}"
             parts += [
                 line(f"by {name}", [(LEFT, y), (RIGHT, y)], ORANGE, 2, dashes="4 6"),
-                word(f"level {name}", SIDE, y + 6, says, ORANGE, "start", SMALL),
+                word(f"level {name}", SIDE, y + low, says, ORANGE, "start", SMALL),
             ]
     return parts
 
@@ -123,48 +126,55 @@ def _letter(n: int, letter: str) -> Part:
     )
 
 
+def _pull(back: int) -> float:
+    """How far the arc to a letter so far back is pulled up; 0: as any that goes to itself."""
+    return NEAREST + FARTHER * (back - 1) if back else 0
+
+
 def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[Part]:
     """The loss that falls and the weight one letter back that rises, up to a step."""
     step = states[n]["step"]
-    rises = [(each["step"], to_neighbours(each["weights"])) for each in states]
-    falls = [(EVERY * m, _share(loss)) for m, loss in enumerate(losses)]
-    now, loss = rises[n][1], _loss(step, losses)
-    x = _along(step)
+    falls = [(EVERY * m, _high(loss)) for m, loss in enumerate(losses)]
+    rises = [(each["step"], _near(to_neighbours(each["weights"]))) for each in states]
+    loss, now = _loss(step, losses), to_neighbours(states[n]["weights"])
     return [
-        line("floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
-        line("left", [(LEFT, LOW), (LEFT, TOP)], ORANGE, 1.5),
+        line("falls floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
+        line("falls axis", [(LEFT, LOW), (LEFT, TOP)], ORANGE, 1.5),
+        line("rises floor", [(LEFT, NEAR_LOW), (RIGHT, NEAR_LOW)], GREY, 1.5),
+        line("rises axis", [(LEFT, NEAR_LOW), (LEFT, NEAR_TOP)], BLUE, 1.5),
+        *(
+            word(f"loss {at}", LEFT - 8, _high(at) + 6, f"{at}", ORANGE, "end", SMALL)
+            for at in (2, 3, 5)
+        ),
+        *(
+            word(f"near {at}", LEFT - 8, _near(at) + 6, f"{at}", BLUE, "end", SMALL)
+            for at in (0, 1)
+        ),
         *(
             word(f"tick {at}", _along(at) - n, TICKS, f"{at}", GREY, size=SMALL)
             for at, n in zip((0, *JUMP, STEPS[-1]), (0, 0, 0, 18), strict=True)
         ),
-        word("steps", SIDE, TICKS, "steps (log)", GREY, "start", SMALL),
-        *(
-            word(f"loss {at}", LEFT - 14, _high(_share(at)) + 6, f"{at}", ORANGE, "end", SMALL)
-            for at in (2, 3, 5)
-        ),
-        line("now", [(x, LOW), (x, TOP)], INK, 1.5, 0.5),
-        *_line("falls", falls, step, _share(loss), ORANGE),
-        *_line("rises", rises, step, now, BLUE),
-        word("falls name", 4, 15, "loss (log)", ORANGE, "start", SMALL),
-        word("step", SIDE, 15, f"step {step}", anchor="start", size=SMALL, weight=600),
-        word("loss now", WIDE - 6, 15, f"loss {loss:.1f}", ORANGE, "end", SMALL, 700),
-        word("near now", SIDE, 50, f"{now:.2f}", BLUE, "start", 26, 700),
-        word("near name", SIDE + 68, 50, "of weight", BLUE, "start", SMALL),
-        word("near name, on", SIDE, 72, "goes one letter back", BLUE, "start", SMALL),
+        word("steps", SIDE, TICKS, "steps", GREY, "start", SMALL),
+        *_line("falls", falls, step, _high(loss), ORANGE),
+        *_line("rises", rises, step, _near(now), BLUE),
+        word("falls name", LEFT + 34, TOP + 9, "loss", ORANGE, "start", SMALL),
+        word("step", SIDE, 19, f"step {step}", anchor="start", size=SMALL, weight=600),
+        word("loss now", WIDE - 6, 19, f"loss {loss:.1f}", ORANGE, "end", SMALL, 700),
+        word("near now", SIDE, 116, f"{now:.2f}", BLUE, "start", 26, 700),
+        word("near name", SIDE + 66, 116, "of weight", BLUE, "start", SMALL),
+        word("near name, on", SIDE, 137, "goes one letter back", BLUE, "start", SMALL),
     ]
 
 
 def _line(
-    key: str, points: list[tuple[int, float]], step: int, now: float, colour: Colour
+    key: str, points: list[tuple[int, float]], step: int, y: float, colour: Colour
 ) -> list[Part]:
-    """A curve by step, pale where it will go, and a dot where it is."""
-    every = [(_along(at), _high(share)) for at, share in points]
-    gone = [place for (at, _), place in zip(points, every, strict=True) if at <= step]
-    x, y = here = _along(step), _high(now)
+    """A curve up to a step, and a dot where it is."""
+    here = _along(step), y
+    gone = [(_along(at), high) for at, high in points if at <= step]
     return [
-        line(f"{key} to come", every, colour, 3, 0.2),
-        line(f"{key} curve", gone + [here] * (len(every) - len(gone)), colour, 4.5),
-        dot(f"{key} dot", x, y, 7, colour),
+        line(f"{key} curve", gone + [here] * (len(points) - len(gone)), colour, 4.5),
+        dot(f"{key} dot", *here, 7, colour),
     ]
 
 
@@ -174,13 +184,15 @@ def _loss(step: int, losses: list[float]) -> float:
     return before + (after - before) * (step / EVERY % 1)
 
 
-def _share(loss: float) -> float:
-    """How high a loss stands on its axis."""
-    return math.log(loss / LEAST_LOSS) / math.log(MOST / LEAST_LOSS)
+def _high(loss: float) -> float:
+    """Where a loss stands in its strip."""
+    most, least = LIMITS
+    return LOW - (LOW - TOP) * math.log(loss / least) / math.log(most / least)
 
 
-def _high(share: float) -> float:
-    return LOW - (LOW - TOP) * share
+def _near(weight: float) -> float:
+    """Where a weight stands in its strip."""
+    return NEAR_LOW - (NEAR_LOW - NEAR_TOP) * weight
 
 
 def _along(step: int) -> float:
@@ -240,12 +252,13 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
     return known
 
 
-def by_counts(read: Any, held_out: Any, before: int) -> float:
+def by_counts(read: Any, held_out: Any, before: int, rare: float = RARE) -> float:
     """The loss, on held-out letters, of a guess by how often each followed so many that were read.
 
     Args:
         read, held_out: (N,), numbers of letters.
         before: how many letters are known.
+        rare: what is added to each count.
     """
     import torch
 
@@ -255,7 +268,7 @@ def by_counts(read: Any, held_out: Any, before: int) -> float:
         rows = ids.unfold(0, before + 1, 1)
         return (rows[:, :-1] * kinds ** torch.arange(before)).sum(-1), rows[:, -1]
 
-    counts = torch.full((kinds**before, kinds), RARE, dtype=torch.float64)
+    counts = torch.full((kinds**before, kinds), rare, dtype=torch.float64)
     counts.index_put_(pairs(read), torch.ones((), dtype=torch.float64), accumulate=True)
     shares = counts / counts.sum(dim=-1, keepdim=True)
     return float(-shares[pairs(held_out)].log().mean())
