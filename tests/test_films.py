@@ -173,6 +173,9 @@ def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahea
         drawn = {f"{n} to {m}" for n in range(many) for m in range(many) if row_of[n, m] >= least}
         assert {key for key in frame if " to " in key} == drawn
     assert {"0 to 0", "1 to 1", "5 to 1"} <= frames[-1].keys()
+    told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
+    both = next(n for n in range(7) if {f"{n} to {n}", f"{n} to 0"} <= frames[n].keys() and n)
+    assert "itself and to those before it" in told[both]
 
 
 @pytest.mark.lessons("07-multi-head")
