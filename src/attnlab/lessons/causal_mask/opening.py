@@ -158,7 +158,7 @@ def _tag(n: int, x: float, y: float) -> list[Part]:
     """What is to be guessed is written on, which lies on the curtain."""
     half = _half(n) + 5
     corner, size = (x - half, y - 18), (2 * half, TALL - 6)
-    return [_card(f"card {n}", x, y, half), box(f"tag {n}", corner, size, ORANGE, 0.16, 1.5)]
+    return [_card(f"card {n}", x, y, half), box(f"tag {n}", corner, size, ORANGE, 0.25, 1.5)]
 
 
 def _says(key: str, x: float, y: float, text: str, half: float) -> list[Part]:
@@ -209,7 +209,7 @@ def _exercises(rows: list[list[float]], solved: bool) -> list[Part]:
                 parts.append(arc(key, *ends, weight, BLUE, 0.8, thickest=4, pull=pull))
         parts += [*_cloth(*_place(n), _edge(guesses)), *_tag(n, x, y)]
         answer = WRITTEN[n] if solved else "?"
-        parts.append(word(f"answer {n}", x, y, answer, ORANGE, size=LETTERS, weight=600))
+        parts.append(word(f"answer {n}", x, y, answer, INK, size=LETTERS, weight=600))
         if n <= HIDDEN:
             parts += _says(f" {n}" if n > 1 else "", 428, y, "hidden", 38)
     return parts
