@@ -173,6 +173,9 @@ def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahea
         drawn = {f"{n} to {m}" for n in range(many) for m in range(many) if row_of[n, m] >= least}
         assert {key for key in frame if " to " in key} == drawn
     assert {"0 to 0", "1 to 1", "5 to 1"} <= frames[-1].keys()
+    told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
+    both = next(n for n in range(7) if {f"{n} to {n}", f"{n} to 0"} <= frames[n].keys() and n)
+    assert "itself and to those before it" in told[both]
 
 
 @pytest.mark.lessons("07-multi-head")
@@ -398,6 +401,8 @@ def test_an_axis_that_was_added_up_is_struck_and_none_of_it_is_left() -> None:
 
 @pytest.mark.lessons("03-numpy")
 def test_lesson_03s_steps_add_up_and_its_shares_are_softmax_of_scores_over_2() -> None:
+    from attnlab.lessons.numpy import opening as film
+
     frames = opening_of("03-numpy").state["frames"]
     says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     steps = 0
@@ -411,7 +416,7 @@ def test_lesson_03s_steps_add_up_and_its_shares_are_softmax_of_scores_over_2() -
             assert sum(exact) == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
             steps += 1
     assert steps == 4
-    at = next(n for n, texts in enumerate(says) if "name A right" in texts)
+    at = next(n for n, texts in enumerate(says) if "name A left" in texts)
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
         np.array([[float(texts[f"made says {i} {j}"]) for j in range(3)] for i in range(3)])
@@ -419,6 +424,12 @@ def test_lesson_03s_steps_add_up_and_its_shares_are_softmax_of_scores_over_2() -
     )
     powers = np.exp(scores / 2)
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-4)
+    for name, (one, other), product in (("S", "QK", film.S), ("Z", "AV", film.Z)):
+        signs = "".join(says[-1][f"{name} {n}"] for n in range(len("nk,mk->nm")))
+        written = "".join([says[-1][f"{name} call"], signs, says[-1][f"{name} ends"]])
+        assert (written, says[-1][f"{name} of"]) == (f'einsum("{signs}",', f"{one}, {other})")
+        of = film.NUMBERS | {"K": film.K}
+        np.testing.assert_array_equal(np.einsum(signs, of[one], of[other]), product)
 
 
 @pytest.mark.lessons("04-scaling")

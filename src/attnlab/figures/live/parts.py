@@ -119,10 +119,14 @@ def line(
     thick: float = 2,
     opacity: float = 1,
     dashes: str = "",
+    cap: str = "round",
 ) -> Part:
-    """A line from point to point. It moves into another of as many points."""
+    """A line from point to point. It moves into another of as many points.
+
+    With cap "butt" dashes are as long as they say, however thick it is.
+    """
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    return _stroke(key, f"M{path}", colour, thick, opacity, dashes)
+    return _stroke(key, f"M{path}", colour, thick, opacity, dashes, cap)
 
 
 def area(
@@ -203,11 +207,17 @@ def arc(
 
 
 def _stroke(
-    key: str, d: str, colour: str | Colour, thick: float, opacity: float, dashes: str = ""
+    key: str,
+    d: str,
+    colour: str | Colour,
+    thick: float,
+    opacity: float,
+    dashes: str = "",
+    cap: str = "round",
 ) -> Part:
     look = {"stroke_width": thick, "opacity": opacity}
     dashed = {"stroke_dasharray": dashes} if dashes else {}
-    words = {"d": d, "fill": "none", "stroke_linecap": "round", **dashed}
+    words = {"d": d, "fill": "none", "stroke_linecap": cap, **dashed}
     return _part("path", key, "", look, stroke=colour, **words)
 
 

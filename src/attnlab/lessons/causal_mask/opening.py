@@ -13,10 +13,10 @@ from attnlab.figures.live.parts import (
     WIDE,
     Part,
     arc,
-    area,
     box,
     line,
     places,
+    rise,
     word,
 )
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
@@ -25,10 +25,14 @@ SEED = 57  # chosen, for a subject and a noun nearer to the verb, of which only 
 WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the model
 NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
 LETTERS, GAP = 20, 16
-HIGH, FLOOR, LINE, STEPS = 270, 140, 164, 192  # of the sheet; of arcs, words and numbers
-RIGHT, TOP, LOW, FOLDS = WIDE - 4, 54, 220, 10  # of the curtain
-FIRST, APART, TALL = 43, 43, 28  # of exercises: the first line, from one to the next; a curtain
-OPEN, FLAT = 32, 20  # how far what a word gives itself is pulled up, and an arc between two lines
+HIGH, FLOOR, LINE, STEPS = 270, 192, 216, 244  # of the sheet; of arcs, words and numbers
+RIGHT, TOP, LOW = WIDE - 4, 20, 260  # of the curtain
+FOLDS = "0 16 16 0"  # how wide they are
+FIRST, APART, TALL = 38, 42, 28  # of exercises: the first line, from one to the next; a curtain
+OPEN, TALLER = 40, 1.25  # how far what a word gives itself is pulled up; other arcs, as a factor
+COPIES = 84  # how far one is that is only asked about
+LOOP, FLAT = 13, 20  # how far both are pulled up between two lines
+HIDDEN = 4  # exercises with room for a word on the curtain
 MIDDLES = places(WRITTEN, LETTERS, GAP, left=34)
 THICKEST = 6  # of arcs
 LEAST, MUCH = 0.02, 0.1  # a weight that is drawn, and one between the lines of exercises
@@ -44,7 +48,7 @@ def opening() -> Film:
     tells = {
         0: f"A model has one word, “{WRITTEN[0]}”. What comes next is not written yet.",
         1: f"It writes “{WRITTEN[1]}”: one step, one word.",
-        NEAREST: "Each word can listen to itself and to those before it.",
+        2: "Each word can listen to itself and to those before it.",
         ASKS: f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
         VERB: f"The model writes {verb}, which fits {heard}. Six words took six steps.",
     }
@@ -99,7 +103,7 @@ def _arcs(rows: list[list[float]], last: int, focus: int | None) -> list[Part]:
             ORANGE if n == focus else BLUE,
             1 if n == focus else 0.5,
             thickest=THICKEST,
-            pull=OPEN if n == m else 0,
+            pull=OPEN if n == m else TALLER * rise(MIDDLES[n] - MIDDLES[m], WIDE),
         )
         for n in range(last + 1)
         for m in range(n + 1)
@@ -127,23 +131,22 @@ def _edge(n: int) -> float:
 
 def _curtain(left: float) -> list[Part]:
     """A curtain from here to the end."""
-    says = _says((left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "not written yet", 82)
+    says = _says("", (left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "not written yet", 82)
     return [*_cloth("curtain", TOP, LOW - TOP, left), *(says if RIGHT - left > 200 else [])]
 
 
 def _cloth(key: str, top: float, high: float, left: float) -> list[Part]:
-    """Nothing can be seen through it; its folds are close where little is hidden."""
-    low, fold = top + high, (RIGHT - left) / FOLDS
-    parts = [
+    """Nothing can be seen through it; its folds go with it, as wide as before."""
+    middle, low = top + high / 2, top + high
+    folds = line(
+        f"{key} folds", [(left, middle), (RIGHT, middle)], PURPLE, high, 0.12, FOLDS, "butt"
+    )
+    return [
         box(f"{key} behind", (left, top), (RIGHT - left, high), GROUND),
         box(key, (left, top), (RIGHT - left, high), PURPLE, 0.1),
+        folds,
+        line(f"{key} edge", [(left, top), (left, low)], PURPLE, 3, 1 if left < RIGHT else 0),
     ]
-    for n in range(FOLDS):
-        x, to = left + fold * (n + 0.5), left + fold * (n + 1)
-        corners = (x, top), (to, top), (to, low), (x, low)
-        parts.append(area(f"{key} fold {n}", corners, PURPLE, 0.12))
-    edge = line(f"{key} edge", [(left, top), (left, low)], PURPLE, 3, 1 if left < RIGHT else 0)
-    return [*parts, edge]
 
 
 def _card(key: str, x: float, y: float, half: float) -> Part:
@@ -151,9 +154,19 @@ def _card(key: str, x: float, y: float, half: float) -> Part:
     return box(key, (x - half, y - 19), (2 * half, TALL - 4), GROUND)
 
 
-def _says(x: float, y: float, text: str, half: float) -> list[Part]:
+def _tag(n: int, x: float, y: float) -> list[Part]:
+    """What is to be guessed is written on, which lies on the curtain."""
+    half = _half(n) + 5
+    corner, size = (x - half, y - 18), (2 * half, TALL - 6)
+    return [_card(f"card {n}", x, y, half), box(f"tag {n}", corner, size, ORANGE, 0.25, 1.5)]
+
+
+def _says(key: str, x: float, y: float, text: str, half: float) -> list[Part]:
     """On a curtain, about what it hides."""
-    return [_card("says", x, y, half), word("hides", x, y, text, PURPLE, weight=600)]
+    return [
+        _card(f"says{key}", x, y, half),
+        word(f"hides{key}", x, y, text, PURPLE, weight=600),
+    ]
 
 
 def _place(n: int) -> tuple[str, float, float]:
@@ -172,8 +185,8 @@ def _copied(rows: list[list[float]]) -> list[Part]:
         *copies,
         *_arcs(rows, ASKS, None),
         *_text(VERB, [ASKS, VERB]),
-        arc("copied", start, end, FLOOR, 0.5, ORANGE, wide=300, dashes="2 8"),
-        word("copy", (start + end) / 2, FLOOR - 82, "copy?", ORANGE, weight=600),
+        arc("copied", start, end, FLOOR, 0.5, ORANGE, dashes="2 8", pull=COPIES),
+        word("copy", (start + end) / 2, FLOOR - 0.75 * COPIES - 16, "copy?", ORANGE, weight=600),
         *drawn_in,
     ]
 
@@ -181,7 +194,7 @@ def _copied(rows: list[list[float]]) -> list[Part]:
 def _exercises(rows: list[list[float]], solved: bool) -> list[Part]:
     """For each word the text so far, which it can listen to, and a curtain before the rest.
 
-    On the curtain is a card: what is to be guessed.
+    On the curtain is a tag: what is to be guessed.
     """
     parts = []
     for n in range(1, len(WRITTEN)):
@@ -191,11 +204,12 @@ def _exercises(rows: list[list[float]], solved: bool) -> list[Part]:
             key = f"word {m}" if n == VERB else f"word {m} of {n}"
             parts.append(_word(key, m, y, False, weight=700 if m == guesses else 400))
             if weight >= MUCH:
-                ends = (MIDDLES[guesses], MIDDLES[m], y - 18)
-                parts.append(
-                    arc(f"{guesses} to {m}", *ends, weight, BLUE, 0.8, thickest=4, pull=FLAT)
-                )
-        parts += [*_cloth(*_place(n), _edge(guesses)), _card(f"card {n}", x, y, _half(n) + 5)]
+                key, ends = f"{guesses} to {m}", (MIDDLES[guesses], MIDDLES[m], y - 18)
+                pull = LOOP if m == guesses else FLAT
+                parts.append(arc(key, *ends, weight, BLUE, 0.8, thickest=4, pull=pull))
+        parts += [*_cloth(*_place(n), _edge(guesses)), *_tag(n, x, y)]
         answer = WRITTEN[n] if solved else "?"
-        parts.append(word(f"answer {n}", x, y, answer, ORANGE, size=LETTERS, weight=600))
-    return [*parts, *_says(428, FIRST, "hidden", 38)]
+        parts.append(word(f"answer {n}", x, y, answer, INK, size=LETTERS, weight=600))
+        if n <= HIDDEN:
+            parts += _says(f" {n}" if n > 1 else "", 428, y, "hidden", 38)
+    return parts

@@ -25,16 +25,19 @@ POWERS = np.exp(S / ROOT)
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
 
-HIGH = 264
+HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-LEFT, RIGHT, NAMES = 98, 428, 452  # of the arrays; the middle of names at their right
-OVER, DEEP = 35, 96  # top and height of the array above
-UNDER, TALL = 149, 36  # top of the array at the left, and of what is made; its cells
-TOP, TALLER = 118, 45  # the same of what is made, when it is done
+MEANS = {"n": "who asks", "m": "who is asked", "k": "entries"}
+LEFT, RIGHT, NAMES = 104, 428, 452  # of the arrays; the middle of names at their right
+OVER, DEEP = 53, 84  # top and height of the array above
+UNDER, TALL = 155, 36  # top of the array at the left, and of what is made; its cells
+DONE = {"S": (LEFT, 92, 57), "Z": (286, 122, 46)}  # what is made, when it is done; its cells
 CORNER = 22  # between the array at the left and what is made, for the shared axis
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 2.5  # between cells; to a bar; how thick it is; a frame
-LETTERS, APART, LINES = 28, 21, (52, 94)  # of formulas: size, from letter to letter, lines
-SMALLER, SOURCES, ROW = (11, 14), {"Q": 36, "K": 109, "V": 182}, 180  # of what Z is made of
+STEP = 0.14  # how much colour is in the frame that steps
+LETTERS, APART, LINES, NEXT = 19, 11.4, (22, 79), 23  # of code: size, from sign to sign, lines
+CALL, BEGINS = 'einsum("', 6  # before the formula; its left end
+SMALLER, SOURCES, ROW = (11, 14), {"Q": 36, "K": 109, "V": 182}, 184  # of what Z is made of
 NUMBERS = {"Q": Q, "K": K.T, "S": S, "A": A, "V": V, "Z": Z}  # K as it is drawn
 FORMS = {"A": ".3f", "Z": ".2f"}
 KEYS = {"S": "made", "A": "made"}  # A is where S was
@@ -91,11 +94,12 @@ class Table(NamedTuple):
             parts.append(word(f"{self._key()} says {i} {j}", x, y, text, size=size))
         return parts
 
-    def around(self, key: str, first: Place, size: Place, colour: str | Colour) -> Part:
+    def around(
+        self, key: str, first: Place, size: Place, colour: str | Colour, filled: float = 0
+    ) -> Part:
         """A frame around cells, from the first one on."""
         x, y = self.x + self.wide * first[0] - AIR, self.y + self.tall * first[1] - AIR
         across, down = self.wide * size[0] + AIR, self.tall * size[1] + AIR
-        filled = 0 if colour == INK else 0.12
         return box(key, (x, y), (across, down), colour, filled, EDGE)
 
     def closed(self, numbers: np.ndarray, size: Place) -> list[Part]:
@@ -116,8 +120,8 @@ class Table(NamedTuple):
         return KEYS.get(self.name, self.name)
 
 
-SCORES = Product("Q", "K", "S", "n", "m", "k", "nk,mk→nm", 36)
-MIX = Product("A", "V", "Z", "n", "v", "m", "nm,mv→nv", 58)
+SCORES = Product("Q", "K", "S", "n", "m", "k", "nk,mk->nm", 36)
+MIX = Product("A", "V", "Z", "n", "v", "m", "nm,mv->nv", 58)
 
 
 def opening() -> Film:
@@ -142,12 +146,8 @@ def _scores() -> list[Frame]:
             f"Three more k: {first} + {_terms(SCORES, 1, 4)} = {S[0, 0]} in the first cell.",
         ),
         Frame(
-            [*found, *_closed(SCORES), *_done(SCORES, "S")],
+            [*found, *_closed(SCORES), *_done(SCORES)],
             "Now k is added up, and gone. What is left of Q and K is n and m.",
-        ),
-        Frame(
-            [*found, *_done(SCORES, "A")],
-            f"Divided by √4 = {ROOT:g}, through softmax: S becomes shares A, same axes.",
         ),
     ]
 
@@ -159,7 +159,7 @@ def _mix() -> list[Frame]:
     return [
         Frame(
             [*asked, *_meeting(MIX)],
-            "Which axes will Z have? Shares A and values V share one, m.",
+            f"Divided by √4 = {ROOT:g}, through softmax: S becomes A, which meets V at m.",
         ),
         Frame(
             [*asked, *_meeting(MIX, 0, 1)],
@@ -170,7 +170,7 @@ def _mix() -> list[Frame]:
             f"Two more m: {first:.2f} + {_terms(MIX, 1, 3)} = {Z[0, 0]:.2f} in the first cell.",
         ),
         Frame(
-            [*found, *_closed(MIX), *_done(MIX, "Z"), *_sources()],
+            [*found, *_closed(MIX), *_done(MIX), *_sources()],
             "What is not after the arrow was added up: k, then m. Z has n and v.",
         ),
     ]
@@ -187,18 +187,29 @@ def _terms(product: Product, start: int, end: int) -> str:
 
 def _formula(product: Product, is_done: bool = False) -> list[Part]:
     """What einsum is told. When it is done, a letter is struck, and the last two are there."""
-    parts, signs, y = [], product.formula, float(LINES[product is MIX])
+    made, signs, y = product.made, product.formula, float(LINES[product is MIX])
+    first = BEGINS + APART * (len(CALL) + 0.5)
+    parts = [
+        _code(f"{made} call", BEGINS, y, CALL),
+        _code(f"{made} ends", first + APART * (len(signs) - 0.5), y, '",'),
+        _code(f"{made} of", first - APART / 2, y + NEXT, f"{product.left}, {product.above})"),
+    ]
     for n, sign in enumerate(signs):
-        key, x = f"{product.made} {n}", 22 + APART * n
+        key, x = f"{made} {n}", first + APART * n
         if is_done or n < len(signs) - 2:
             colour = COLOURS.get(sign, INK)
             parts.append(word(key, x, y, sign, colour, size=LETTERS, weight=700, face=CODE))
         if is_done and sign == product.shared:
             parts.append(_struck(key, (x, y), LETTERS))
     if not is_done:
-        last = 22 + APART * (len(signs) - 1.5)
-        parts.append(word(f"{product.made} asks", last, y, "?", INK, size=LETTERS, weight=700))
+        last = first + APART * (len(signs) - 1.5)
+        parts.append(word(f"{made} asks", last, y, "?", INK, size=LETTERS, weight=700))
     return parts
+
+
+def _code(key: str, x: float, y: float, text: str) -> Part:
+    """Code around a formula."""
+    return word(key, x, y, text, INK, "start", LETTERS, face=CODE)
 
 
 def _struck(key: str, letter: Place, size: float) -> Part:
@@ -242,6 +253,7 @@ def _meeting(product: Product, start: int = 0, end: int = 0) -> list[Part]:
         *says,
         *(_name(each.name, (x, y + 1.5 * TALL + 8)) for each, (x, y) in names),
         *_kept(product, (LEFT, UNDER), above.x, OVER, TALL),
+        *_means(product, above.x),
         *_shared(product, above),
     ]
 
@@ -255,12 +267,13 @@ def _steps(
     return [
         left.around("row", (0, 0), (many, 1), COLOURS[product.rows]),
         above.around(f"column {product.columns}", (0, 0), (1, many), COLOURS[product.columns]),
-        left.around(f"step {product.shared}", (start, 0), (end - start, len(Q)), shared),
+        left.around(f"step {product.shared}", (start, 0), (end - start, len(Q)), shared, STEP),
         above.around(
             f"step of {product.shared}",
             (0, start),
             (NUMBERS[product.above].shape[1], end - start),
             shared,
+            STEP,
         ),
         made.around(f"cell of {product.made}", (0, 0), (1, 1), INK),
     ]
@@ -272,7 +285,6 @@ def _shared(product: Product, above: Table) -> list[Part]:
     return [
         _bar(shared, (LEFT, corner[1]), corner),
         _bar(f"{shared} too", corner, (corner[0], above.y)),
-        _axis(shared, ((LEFT + corner[0]) / 2, corner[1] - 8), " shared"),
     ]
 
 
@@ -286,13 +298,29 @@ def _kept(product: Product, left: Place, x: float, top: float, tall: float) -> l
     beside, over = start - AWAY, top - AWAY
     return [
         _bar(rows, (beside, y), (beside, y + len(WORDS) * tall - AIR)),
-        _axis(rows, (beside - 10, y - 8)),
         *_words(rows, beside - 9, y, tall),
         _bar(columns, (x, over), (RIGHT - AIR, over)),
-        _axis(columns, (RIGHT + 13, over + 6)),
         *_over(columns, x, over - 9),
         *(_words("V", x - 20, top, DEEP / 3) if product is MIX and top == OVER else []),
     ]
+
+
+def _means(product: Product, x: float) -> list[Part]:
+    """Letters of the axes of two that meet, and what they stand for where they first do."""
+    first, middle = product is SCORES, (LEFT + _corner(product)[0]) / 2
+    over = ((x + RIGHT) / 2 - 58, OVER - 36) if first else (RIGHT + 13, OVER - 2)
+    places = (
+        (product.rows, (12, UNDER - 16), ""),
+        (product.shared, (LEFT + 44 if first else middle, UNDER - 16), " shared"),
+        (product.columns, over, " first" if first else ""),
+    )
+    parts = []
+    for axis, (at, y), key in places:
+        parts.append(_axis(axis, (at, y), key))
+        if first or axis == product.rows:
+            beside = at + (11 if axis == "m" else 8)
+            parts.append(word(f"means {axis}", beside, y, f": {MEANS[axis]}", INK, "start", SMALL))
+    return parts
 
 
 def _over(axis: str, x: float, y: float) -> list[Part]:
@@ -314,34 +342,37 @@ def _words(key: str, right: float, top: float, tall: float) -> list[Part]:
     ]
 
 
-def _large(product: Product, name: str) -> Table:
+def _large(product: Product) -> Table:
     """Of what is made, when it is done."""
-    wide = 76 if product is SCORES else 71
-    return Table(name, RIGHT - wide * NUMBERS[name].shape[1], TOP, wide, TALLER)
+    x, y, tall = DONE[product.made]
+    return Table(product.made, x, y, (RIGHT - x) / NUMBERS[product.made].shape[1], tall)
 
 
 def _closed(product: Product) -> list[Part]:
     """Both arrays, closed along the shared axis, and that axis, which is gone."""
-    large, (left, above, _) = _large(product, product.made), _tables(product)
-    beside = Table(left.name, large.x, TOP, 0, TALLER)
-    over = Table(above.name, large.x, TOP, large.wide, 0)
-    corner = (large.x, TOP)
+    large, (left, above, _) = _large(product), _tables(product)
+    corner = (large.x, large.y)
+    beside = Table(left.name, *corner, 0, large.tall)
+    over = Table(above.name, *corner, large.wide, 0)
     return [
-        *beside.closed(NUMBERS[left.name], (0, TALLER - AIR)),
+        *beside.closed(NUMBERS[left.name], (0, large.tall - AIR)),
         *over.closed(NUMBERS[above.name], (large.wide - AIR, 0)),
         _bar(product.shared, corner, corner, 0),
         _bar(f"{product.shared} too", corner, corner, 0),
     ]
 
 
-def _done(product: Product, name: str) -> list[Part]:
+def _done(product: Product) -> list[Part]:
     """What is made, large, with the axes that were left."""
-    table, numbers = _large(product, name), NUMBERS[name]
+    table = _large(product)
+    numbers, corner = NUMBERS[table.name], (table.x, table.y)
     return [
         *table.boxes(numbers),
         *table.says(numbers, 22),
-        *_kept(product, (table.x, TOP), table.x, TOP, TALLER),
-        _name(name, (NAMES, TOP + 1.5 * TALLER + 8)),
+        *_kept(product, corner, table.x, table.y, table.tall),
+        _axis(product.rows, (table.x - AWAY - 10, table.y - 8)),
+        _axis(product.columns, (RIGHT + 13, table.y - 2)),
+        _name(table.name, (NAMES, table.y + 1.5 * table.tall + 8)),
     ]
 
 
