@@ -81,9 +81,9 @@ def _cases(rng: Generator) -> Iterator[Case]:
         yield case("refused", "there are no blocks", places, [], **how)
     for place in (-1, n, -n, n + 3):
         for places in ([place], [order[0], place], [place, order[0]]):
-            yield case(
-                "refused", f"{place} is among the places, and N is {n}", places, some(), **how
-            )
+            later = ", after another" if place < 0 and places[0] != place else ""
+            note = f"{place} is among the places{later}, and N is {n}"
+            yield case("refused", note, places, some(), **how)
             yield case("refused", f"{place} is among the places", places, some(number=1), **how)
     low = int(rng.integers(n - 2))  # a place that all donors have
     for shape, places in (
