@@ -515,6 +515,8 @@ def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
     weights = powers / powers.sum(axis=1, keepdims=True)
     sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
     last = shown("11-cost")[-1]
+    one = np.array([last[f"answer 0 0 {j}"]["width"] for j in range(3)], float)
+    np.testing.assert_allclose(one / tiles_film.LENGTH, sums[0], atol=1e-3)
     wide = [[last[f"sum {n // 4} {n % 4} {j}"]["width"] for j in range(3)] for n in range(12)]
     np.testing.assert_allclose(np.array(wide, float) / tiles_film.WIDE, sums, atol=1e-3)
     assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
@@ -528,8 +530,12 @@ def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> 
     factors = {key[-1]: float(text[1:]) for _, key, _, text in parts if key.startswith("factor")}
     for r in range(4):
         old, new = (float(parts[f"sum 0 {r} 0"]["width"]) for parts in frames[at - 1 : at + 1])
+        outline = frames[at].get(f"old 0 {r} 0", {}).get("width")
+        assert outline == (old if str(r) in factors else None)
         assert new / old == pytest.approx(factors.get(str(r), 1), abs=0.01)
     assert factors["0"] == pytest.approx(np.exp(1 - 3), abs=0.01)
+    told = opening_of("11-cost").state["frames"][at]["told"]
+    assert told.endswith("largest: 3, not 1, so A's sum shrinks: ×e¹⁻³ = ×0.14.")
     for parts in frames:
         assert sum(key.startswith("score ") for key in parts) in (0, 16)
         assert sum(key == "held" for key in parts) <= 1
@@ -541,6 +547,22 @@ def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> 
     ]
     assert [each["count"] for each in texts] == [f"{16 * n} done" for n in done]
     assert (texts[-1]["all"], texts[-1]["most"], done[-1]) == ("144", "16", 9)
+
+
+@pytest.mark.lessons("11-cost")
+def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
+    scores = tiles_film.scores()
+    for parts, frame in zip(shown("11-cost"), opening_of("11-cost").state["frames"], strict=True):
+        texts = {key: text.replace("−", "-") for _, key, _, text in frame["parts"]}
+        faces = [key.split() for key in parts if key.startswith("score ")]
+        for tile, cell in [key[1:] for key in faces]:
+            (i, j), r = divmod(int(tile), 3), int(cell[0])
+            largest = scores[4 * i + r, : 4 * j + 4].max()
+            told = {f"score {tile} {cell}": texts[f"number {tile} {cell}"]}
+            if f"top {i} {r}" in parts:
+                told[f"top {i} {r}"] = texts[f"largest {i} {r}"]
+            for key, text in told.items():
+                assert (float(parts[key]["fill-opacity"]) > 0.5) == (float(text) == largest), key
 
 
 @pytest.mark.lessons("14-real-model")

@@ -1,9 +1,9 @@
 """Lesson 11 opens with tiles: scores live in a small fast memory, 16 at a time, and are forgotten.
 
 Keys and values come there block by block, to four queries. Of a row stay its largest score, and a
-bar: as long as a sum of powers, and as much of each colour as values of that block are mixed in.
-The first row is followed: block B brings a larger score, so all of the bar shrinks by one factor,
-and no score of A is needed again.
+bar: as long as its sum of weights, and as much of each colour as that block gave. The first row is
+followed: block B brings a larger score, so all of the bar shrinks by one factor, and no score of A
+is needed again.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ BLOCK, BLOCKS = 4, 3  # queries or keys in a block; blocks
 TOKENS = BLOCK * BLOCKS
 NAMES, COLOURS = "ABC", (PURPLE, GREEN, BLUE)  # of blocks of keys
 
-HIGH, HEAD, FEET = 268, 20, 255  # of the sheet; of the lines over both memories and in their feet
-SLOW, FAST = ((2, 28), (200, 122)), ((210, 28), (268, 238))  # corner and size of each memory
+HIGH, HEAD, FEET = 268, 20, 254  # of the sheet; of the lines over both memories and in their feet
+SLOW, FAST = ((2, 28), (188, 126)), ((198, 28), (280, 238))  # corner and size of each memory
 STRIP, BETWEEN = 18, 4  # how thick blocks in fast memory are, and how far from their scores
 ASIDE, NEXT = 10, 28  # where blocks of queries and of answers begin, and from one to the next
 WIDE, TALL = 24, 32  # one of those
-STACK, THICK, LONG = (128, 34), 23, 66  # blocks of keys; from one to the next; how long one is
-SMALLER, MAP = 7.25, (115, 166)  # a score among all, and where they begin
-CELL, TILE = 36, (238, 86)  # a score in fast memory, and where they begin
-LARGEST, SUMS, UNIT = 399, 414, 11  # middle and left of what is kept, and px for a sum of 1
-DIGITS, MANY = 22, 64  # sizes of scores, and of how many fit
+STACK, THICK, LONG = (116, 36), 24, 66  # blocks of keys; from one to the next; how long one is
+SMALLER, MAP = 7.75, (96, 162)  # a score among all, and where they begin
+CELL, TILE = 30, (222, 97)  # a score in fast memory, and where they begin
+LARGEST, SUMS, UNIT = 346, 371, 19  # left of what is kept, and px for a sum of 1
+LENGTH = 122  # of the answer that is shown at the end
+DIGITS, MANY = 19, 60  # sizes of scores, and of how many fit
+DARK, PALE = 0.55, 0.1  # faces of a row's largest score so far, and of others
+RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 class Kept(NamedTuple):
@@ -37,11 +40,13 @@ class Kept(NamedTuple):
 
     Attributes:
         m: (4,), the largest score so far.
+        whence: (4,), the first block that has it.
         sums: (4, blocks so far), of e^(score − m): s of each query, block by block.
         factors: (4,), by which the last block multiplied the sums before it.
     """
 
     m: np.ndarray
+    whence: np.ndarray
     sums: np.ndarray
     factors: np.ndarray
 
@@ -50,7 +55,8 @@ class Kept(NamedTuple):
         m = np.maximum(self.m, scores.max(axis=1))
         fresh = np.exp(scores - m[:, None]).sum(axis=1, keepdims=True)
         factors = np.exp(self.m - m)
-        return Kept(m, np.hstack([self.sums * factors[:, None], fresh]), factors)
+        whence = np.where(m > self.m, self.sums.shape[1], self.whence)
+        return Kept(m, whence, np.hstack([self.sums * factors[:, None], fresh]), factors)
 
     @property
     def shares(self) -> np.ndarray:
@@ -84,29 +90,28 @@ def opening() -> Film:
         frames.append(Frame(parts, told))
 
     told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. Fast memory has room "
-    parts = [*_slow(0), *_all(0), *_coming(0), *_fast("scores fit here"), *_room(), _many()]
+    parts = [*_slow(0), *_all(0), *_coming(0), *_fast("scores fit here"), _many()]
     frames.append(Frame(parts, f"{told}for {BLOCK**2}."))
-    told = f"{BLOCK} queries and block A come: {BLOCK**2} scores. The largest of a row is dark."
+    told = f"{BLOCK} queries and block A come: {BLOCK**2} scores. Dark: a row's largest so far."
     tile(0, None, told)
-    told = "Of each row stay its largest, a sum (length) and a mix of values (colours)."
-    tile(0, 1, told, *_kept(0, a.m, a.sums))
+    told = "Kept of a row: its largest, sum of weights (bar), mix of values (not drawn)."
+    tile(0, 1, told, *_kept(0, a, a.m))
     told = f"Tile A is forgotten. In B, row one has a larger score: {_whole(new)} instead of "
-    first = _kept(0, a.m, np.pad(a.sums, ((0, 0), (0, 1))))
-    tile(1, None, f"{told}{_whole(old)}.", *first)
-    power = f"e^({_whole(old)} − {_whole(new)})"
-    sums = np.where(b.m[:, None] > a.m[:, None], b.sums[:, :1], a.sums)
-    first = [*_kept(0, b.m, np.pad(sums, ((0, 0), (0, 1)))), *_shrinks(b.factors)]
-    told = f"So its old sum and mix shrink, times {power}. No score of A is needed."
-    tile(1, None, told, *first)
-    tile(1, 2, "B joins: its own sum and values, in each row.", *_kept(0, b.m, b.sums))
-    tile(2, None, "C joins likewise. All keys have been met.", *_kept(0, c.m, c.sums))
+    tile(1, None, f"{told}{_whole(old)}.", *_before(a, b), *_kept(0, a, b.m))
+    told = f"Weights count from the largest: {_whole(new)}, not {_whole(old)}, so A's sum "
+    power = f"e{_whole(old)}⁻{_whole(new)}".translate(RAISED)
+    shrunk = b._replace(sums=b.sums[:, :1])
+    told += f"shrinks: ×{power} = ×{b.factors[0]:.2f}."
+    tile(1, 2, told, *_before(a, b), *_kept(0, shrunk, b.m), *_shrinks(b.factors))
+    told = "B's weights join, then C's, each in its colour: all keys have been met."
+    tile(2, None, told, *_kept(0, c, c.m))
     told = f"Each mix, divided by its sum, is an answer. {BLOCK} answers go out, and no score."
     parts = [*_slow(BLOCKS), *_all(BLOCKS), *_coming(2 * BLOCKS + 1), *_fast("0 scores held", -1)]
-    frames.append(Frame([*parts, *_room(), *_answers(0, c)], told))
+    frames.append(Frame([*parts, *_answers(0, c)], told))
     told = f"The other {TOKENS - BLOCK} queries: a tile comes, is used, and is gone."
     i, j = divmod(at := 2 * BLOCKS + 1, BLOCKS)
-    tile(at, None, told, *_kept(i, kept[i][j].m, kept[i][j].sums))
-    parts = [*_slow(BLOCKS**2), *_all(BLOCKS**2), *_fast("scores at most"), *_room(), _many()]
+    tile(at, None, told, *_kept(i, kept[i][j], kept[i][j].m))
+    parts = [*_slow(BLOCKS**2), *_all(BLOCKS**2), *_fast("scores at most"), _many(), *_one(c)]
     parts += [part for n in range(BLOCKS) for part in _answers(n, kept[n][-1])]
     told = (
         f"{TOKENS**2} scores, never more than {BLOCK**2} held, and all {TOKENS} answers are exact."
@@ -117,7 +122,8 @@ def opening() -> Film:
 
 def _met(tiles: np.ndarray) -> list[Kept]:
     """What is kept of four queries after each block, (blocks, 4, 4) scores."""
-    kept, after = Kept(np.full(BLOCK, -np.inf), np.empty((BLOCK, 0)), np.empty(BLOCK)), []
+    none = np.full(BLOCK, -np.inf), np.zeros(BLOCK, int), np.empty((BLOCK, 0)), np.empty(BLOCK)
+    kept, after = Kept(*none), []
     for each in tiles:
         kept = kept.having_met(each)
         after.append(kept)
@@ -140,14 +146,14 @@ def _slow(done: int) -> list[Part]:
     parts = [
         box("slow", *SLOW, filled=0.06),
         word("slow name", left + wide / 2, HEAD, "slow memory"),
-        word("queries", ASIDE, top + 18, "queries", ORANGE, "start", SMALL),
-        word("keys", STACK[0] + LONG / 2, top + 93, "keys +", size=SMALL),
-        word("values", STACK[0] + LONG / 2, top + 113, "values", size=SMALL),
-        word("answers", ASIDE, top + 78, "answers", anchor="start", size=SMALL),
+        word("queries", ASIDE, top + 20, "queries", ORANGE, "start", SMALL),
+        word("keys", STACK[0] + LONG / 2, top + 97, "keys +", size=SMALL),
+        word("values", STACK[0] + LONG / 2, top + 117, "values", size=SMALL),
+        word("answers", ASIDE, top + 81, "answers", anchor="start", size=SMALL),
     ]
     for n in range(BLOCKS):
         used = 0.7 if n == done // BLOCKS else 0.2
-        queries = ASIDE + n * NEXT, top + 24
+        queries = ASIDE + n * NEXT, top + 26
         parts += [
             box(f"q {n}", queries, (WIDE, TALL), ORANGE, used, 1.5),
             *_keys(f"k {n}", n, False),
@@ -158,17 +164,16 @@ def _slow(done: int) -> list[Part]:
 
 def _out(n: int) -> Place:
     """Where a block of answers begins."""
-    return ASIDE + n * NEXT, SLOW[0][1] + 84
+    return ASIDE + n * NEXT, SLOW[0][1] + 87
 
 
 def _all(done: int, held: int | None = None) -> list[Part]:
     """All scores, which no memory holds: those made are ticked, and those held are in colour."""
     (left, top), side, tile = MAP, TOKENS * SMALLER, BLOCK * SMALLER
     parts = [
-        word("all", 1, top + 26, f"{TOKENS**2}", anchor="start", size=36, weight=700),
-        word("all name", 1, top + 47, "scores,", anchor="start", size=SMALL),
-        word("never", 1, top + 67, "never stored", anchor="start", size=SMALL),
-        word("count", 1, FEET, f"{done * BLOCK**2} done", anchor="start", size=SMALL, weight=600),
+        word("all", 2, top + 27, f"{TOKENS**2}", anchor="start", size=36, weight=700),
+        word("all name", 2, top + 49, "scores", anchor="start", size=SMALL),
+        word("count", 2, FEET, f"{done * BLOCK**2} done", anchor="start", size=SMALL, weight=600),
     ]
     for n in range(TOKENS + 1):
         along, edge = n * SMALLER, n % BLOCK == 0
@@ -191,14 +196,12 @@ def _keys(key: str, j: int, fast: bool) -> list[Part]:
     """A block of keys and values, in one of both memories, with its name."""
     if fast:
         corner, size = (TILE[0] + 1, TILE[1] - BETWEEN - STRIP), (BLOCK * CELL - 2, STRIP)
-        name = f"keys + values {NAMES[j]}"
     else:
         corner, size = (STACK[0], STACK[1] + j * THICK), (LONG, 20)
-        name = NAMES[j]
     (x, y), (wide, high) = corner, size
     return [
         box(key, corner, size, COLOURS[j], 0.3, 1.5),
-        word(f"{key} name", x + wide / 2, y + high / 2 + 6, name, size=SMALL),
+        word(f"{key} name", x + wide / 2, y + high / 2 + 6, NAMES[j], size=SMALL),
     ]
 
 
@@ -220,26 +223,22 @@ def _came(tile: int) -> list[Part]:
 
 
 def _fast(says: str, at: int | None = None) -> list[Part]:
-    """Fast memory, and what it says: of each tile anew, so that nothing is said between two."""
-    middle = FAST[0][0] + FAST[1][0] / 2
-    key, y = ("says", FEET) if at is None else (f"says {at}", FAST[0][1] + 24)
+    """Fast memory with its room, and what it says: of each tile anew, so not between two."""
+    (left, top), (wide, _) = FAST
+    key, y = ("says", TILE[1] + BLOCK * CELL + 24) if at is None else (f"says {at}", top + 26)
+    middle, side = TILE[0] + BLOCK * CELL / 2, range(BLOCK)
     return [
         box("fast", *FAST, filled=0.06),
-        word("fast name", middle, HEAD, "fast memory"),
+        word("fast name", left + wide / 2, HEAD, "fast memory"),
+        *(_cell("room", r, c, INK, 0.04, 0.5) for r in side for c in side),
         word(key, middle, y, says, size=SMALL, weight=600),
     ]
 
 
 def _many() -> Part:
     """How many scores there are at a time."""
-    middle, y = FAST[0][0] + FAST[1][0] / 2, TILE[1] + BLOCK * CELL / 2 + MANY * 0.36
-    return word("most", middle, y, f"{BLOCK**2}", size=MANY, weight=700)
-
-
-def _room() -> list[Part]:
-    """For a tile, in the middle of fast memory."""
-    left, side = FAST[0][0] + (FAST[1][0] - BLOCK * CELL) / 2, range(BLOCK)
-    return [_cell("room", r, c, INK, 0.04, 0.5, left) for r in side for c in side]
+    x, y = (corner + BLOCK * CELL / 2 for corner in TILE)
+    return word("most", x, y + MANY * 0.36, f"{BLOCK**2}", size=MANY, weight=700)
 
 
 def _cell(
@@ -249,24 +248,23 @@ def _cell(
     colour: str | Colour,
     filled: float,
     opacity: float = 1,
-    left: float = TILE[0],
 ) -> Part:
-    corner = left + c * CELL, TILE[1] + r * CELL
+    corner = TILE[0] + c * CELL, TILE[1] + r * CELL
     return box(f"{key} {r}{c}", corner, (CELL, CELL), colour, filled, 1, opacity)
 
 
 def _tile(tile: int, scores: np.ndarray, kept: Kept) -> list[Part]:
-    """The tile in fast memory: in each row that score is dark that is larger than all before.
+    """The tile in fast memory: in each row what equals the largest so far is dark.
 
     Its scores are its own: those of another tile come as these are gone.
     """
     colour, parts = COLOURS[tile % BLOCKS], []
     for r, row in enumerate(scores):
         for c, score in enumerate(row):
-            x, y = TILE[0] + (c + 0.5) * CELL, TILE[1] + (r + 0.5) * CELL + 8
-            top = bool(score == kept.m[r] and kept.factors[r] < 1)
+            x, y = TILE[0] + (c + 0.5) * CELL, TILE[1] + (r + 0.5) * CELL + 7
+            top = bool(score == kept.m[r])
             parts += [
-                _cell(f"score {tile}", r, c, colour, 0.55 if top else 0.1),
+                _cell(f"score {tile}", r, c, colour, DARK if top else PALE),
                 word(
                     f"number {tile} {r}{c}",
                     x,
@@ -279,23 +277,37 @@ def _tile(tile: int, scores: np.ndarray, kept: Kept) -> list[Part]:
     return parts
 
 
-def _kept(i: int, largest: np.ndarray, sums: np.ndarray) -> list[Part]:
-    """What stays of queries of block i: the largest score, and a sum, block by block."""
-    return [
-        word("kept", LARGEST - 8, TILE[1] - 9, "kept", anchor="start", size=SMALL),
-        *(
+def _kept(i: int, kept: Kept, largest: np.ndarray) -> list[Part]:
+    """What stays of queries of block i: a score, dark if still the largest, and a sum by blocks."""
+    parts = [word("kept", LARGEST, TILE[1] - 9, "kept", anchor="start", size=SMALL)]
+    wide = SUMS - LARGEST - BETWEEN
+    for r, m in enumerate(kept.m):
+        y, top = TILE[1] + r * CELL, bool(m == largest[r])
+        corner, size = (LARGEST, y), (wide, CELL)
+        look = COLOURS[kept.whence[r]], DARK if top else PALE, 1
+        parts += [
+            box(f"top {i} {r}", corner, size, *look),
             word(
                 f"largest {i} {r}",
-                LARGEST,
-                TILE[1] + (r + 0.5) * CELL + 8,
+                LARGEST + wide / 2,
+                y + CELL / 2 + 7,
                 _whole(m),
-                ORANGE,
                 size=DIGITS,
-                weight=700,
-            )
-            for r, m in enumerate(largest)
-        ),
-        *_bars("sum", i, sums, (SUMS, TILE[1]), (UNIT, CELL)),
+                weight=700 if top else 400,
+            ),
+        ]
+    sums = np.pad(kept.sums, ((0, 0), (0, BLOCKS - kept.sums.shape[1])))  # from which others grow
+    return parts + _bars("sum", i, sums, (SUMS, TILE[1]), (UNIT, CELL))
+
+
+def _before(kept: Kept, after: Kept) -> list[Part]:
+    """Outlines of the sums that will shrink."""
+    bars = _bars("old", 0, kept.sums, (SUMS, TILE[1]), (UNIT, CELL))
+    edge = {"fill-opacity": 0, "stroke-width": 1.5, "opacity": 0.6}
+    return [
+        bar._replace(look={**bar.look, **edge})
+        for bar, factor in zip(bars, after.factors, strict=True)
+        if factor < 1
     ]
 
 
@@ -320,6 +332,18 @@ def _shrinks(factors: np.ndarray) -> list[Part]:
 def _answers(i: int, kept: Kept) -> list[Part]:
     left, top = _out(i)
     return _bars("sum", i, kept.shares, (left, top), (WIDE, TALL / BLOCK))
+
+
+def _one(kept: Kept) -> list[Part]:
+    """The answer that was followed, and how much of it each block gave."""
+    bars = _bars("answer", 0, kept.shares[:1], (LARGEST, TILE[1]), (LENGTH, CELL))
+    middles = [float(each.look["x"]) + float(each.look["width"]) / 2 for each in bars]
+    y = TILE[1] + CELL + 15
+    return [
+        word("one", LARGEST, TILE[1] - 9, "answer 1", anchor="start", size=SMALL, weight=600),
+        *bars,
+        *(word(f"part {j}", x, y, NAMES[j], size=SMALL) for j, x in enumerate(middles)),
+    ]
 
 
 def _bars(
