@@ -579,8 +579,17 @@ def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() 
     alike = model_film.written(model_film.WRONG["all words alike"], given)
     assert set(alike.words[6:]) == {"fox"}
     assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
-    told = opening_of("14-real-model").state["frames"][-1]["told"]
-    assert told == "Another attention in all heads: “cat” became “fox”, not in the text."
+    film, swap = model_film.opening(), "Same weights, one swap: "
+    lost = swap + "it can no longer find what followed “wolf”."
+    for n, name in enumerate(model_film.WRONG):
+        film.chosen = [n]
+        shown = film.state["frames"][-1]
+        assert f"swap: {model_film.CODES[name]}" in [text for *_, text in shown["parts"]]
+        finds = 1 in model_film.written(model_film.WRONG[name], given).seen[0]
+        assert finds == (name == "not scaled")  # two heads of four do
+        assert shown["told"] == (
+            swap + "where it wrote “cat”, it now writes “wolf”." if finds else lost
+        )
 
 
 @pytest.mark.lessons("14-real-model")

@@ -38,7 +38,7 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("14-real-model")
 
 # %% [markdown]
-# A model copies until its attention is exchanged. Which word breaks?
+# Which word changes first? Later, your own function is swapped in.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

@@ -17,33 +17,24 @@ from torch import Tensor, nn
 
 from attnlab import small
 from attnlab.figures.live.film import Choice, Film, Frame
-from attnlab.figures.live.parts import (
-    INK,
-    SMALL,
-    WIDE,
-    Part,
-    arc,
-    box,
-    line,
-    word,
-)
+from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, arc, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_forward
 
 TEXT = "wolf cat owl king ; wolf"
-OWN, YOURS = "its own", "yours"
-OWNER = "the model's own attention"
-MENU = "attention exchanged for"
+OWN, YOURS = "its own", "your function"
+OWNER = f"{OWN}: softmax(mask(q·k/√d))"
+MENU = "function swapped for"
 MOST = 3  # words that are written
 LEAST = 0.04  # a weight that is drawn
+ALIKE = 0.005  # between the largest weight and the smallest, of a word to which all are alike
 
 HIGH, EDGE = 268, 6  # of the sheet; what is left free at its sides
 SIZES, GAP = (26, 24, 22, 20, SMALL), 10  # of words, the largest for which there is room
 BREAK, WIDEST = 22, 36  # more before what is written, for an arrow; the widest gap
 ARROW = 15  # how long it is
-NAMES, SIGN = 21, 26  # sizes of functions' names and of the sign between two words
-PAST = 0.3  # of arcs to words that stand already
+SIGN = 26  # size of the sign between two words
 WAITS = 0.25  # of the line that is written later
 LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
 BOLD = 1.14  # how much wider bold ones are
@@ -60,6 +51,7 @@ class Row(NamedTuple):
         tall: how high its highest arc is; one below 0 hangs under the line.
         head: y of its function's name.
         colour: of what is written in it.
+        past: how much is left of arcs of words that stand already.
     """
 
     key: str
@@ -68,10 +60,11 @@ class Row(NamedTuple):
     tall: float
     head: float
     colour: Colour
+    past: float
 
 
-OWN_ROW = Row("own", 116, 87, 55, 22, BLUE)
-NEW_ROW = Row("new", 164, 176, -58, 260, ORANGE)
+OWN_ROW = Row("own", 120, 92, 54, 20, BLUE, 0.3)
+NEW_ROW = Row("new", 192, 204, -58, 158, ORANGE, 0.18)
 
 
 class Text(NamedTuple):
@@ -82,11 +75,13 @@ class Text(NamedTuple):
         start: how many were given.
         rows: for each that was written, the weights of the word before it on all up to itself. Of
             the last layer's heads it is the one that looks hardest at one word.
+        seen: for each, on which words one of these heads has most.
     """
 
     words: list[str]
     start: int
     rows: list[list[float]]
+    seen: list[set[int]]
 
 
 def opening(function: Backend | None = None, text: str = TEXT) -> Film:
@@ -107,11 +102,11 @@ def opening(function: Backend | None = None, text: str = TEXT) -> Film:
 
     def frames(chosen: Choice) -> list[Frame]:
         name = chosen[MENU]
-        sheet = _Sheet(written(WRONG[name], given), _right(text), name)
-        return [*sheet.copied(), *sheet.exchanged()]
+        sheet = _Sheet(written(WRONG[name], given), _right(text), f"swap: {CODES[name]}")
+        return [*sheet.copied(), *sheet.swapped()]
 
     return Film(
-        "Exchange a model's attention, and it writes other words",
+        "Swap one function in a model, and it writes other words",
         frames,
         HIGH,
         menus={MENU: tuple(WRONG)},
@@ -150,12 +145,14 @@ def written(function: Backend, given: Sequence[str]) -> Text:
     model, seen = small.load(), list[Tensor]()
     for layer, block in enumerate(model.transformer.h):
         block.attn = _Asking(block.attn, layer, function, seen)
-    text = Text([*given], len(given), [])
+    text = Text([*given], len(given), [], [])
     while len(text.words) < text.start + MOST and text.words[-1] != ".":
         ids = small.numbered([small.START, *text.words])
         text.words.append(small.words[int(model(ids)[0, -1].argmax())])
         heads = seen[-1][0, :, -1, 1:]  # without the start token's, which is not drawn
         text.rows.append(heads[heads.amax(dim=-1).argmax()].tolist())
+        looks = heads[heads.amax(dim=-1) - heads.amin(dim=-1) > ALIKE]
+        text.seen.append({*looks.argmax(dim=-1).tolist()})
     return text
 
 
@@ -180,6 +177,11 @@ WRONG = {
     "not masked": _backend(lambda scaling: scaling, hides=False),
     "not scaled": _backend(lambda scaling: 1.0),
 }
+CODES = {  # what each gives as weights
+    "all words alike": "1/n each",
+    "not masked": "softmax(q·k/√d)",
+    "not scaled": "softmax(mask(q·k))",
+}
 RIGHT = _backend(lambda scaling: scaling)
 
 
@@ -197,7 +199,7 @@ class _Sheet:
     Args:
         text: written with the function.
         right: written with the model's own.
-        name: of the function.
+        name: over what the function writes.
     """
 
     def __init__(self, text: Text, right: Text, name: str) -> None:
@@ -213,7 +215,7 @@ class _Sheet:
         given, right = " ".join(self.text.words[: self.start]), self.right
         stage = [*self._given(OWN_ROW), self._named(OWN_ROW, OWNER), *self._waiting()]
         asked = self._written(OWN_ROW, ["?"])
-        told = f"A model has read “{given}”, and writes on."
+        told = f"A small trained model has read “{given}”, and writes on."
         frames = [Frame([*stage, *self._asked(OWN_ROW), *asked], told)]
         if (at := _earlier(right, 0)) is not None:
             before = self._arc(f"own 0 {at + 1}", OWN_ROW, self.start - 1, at, 0.3, GREY)
@@ -227,27 +229,30 @@ class _Sheet:
             frames.append(Frame(parts, _told(right, n)))
         return frames
 
-    def exchanged(self) -> list[Frame]:
+    def swapped(self) -> list[Frame]:
         """Another one comes in its place, and writes."""
-        told = f"Same model, same words. In all heads another attention: {self.name}."
-        return self._below(_exchanged(self.name), told)
+        return self._below("Same weights, same words. Only the function in its heads is swapped.")
 
     def compared(self) -> list[Frame]:
         """A learner's own writes."""
         told = f"With {OWN} attention the model wrote “{_new(self.right)}”. Now yours is in."
-        return self._below(self.name, told)
+        return self._below(told)
 
-    def _below(self, name: str, told: str) -> list[Frame]:
+    def _below(self, told: str) -> list[Frame]:
         """The function writes under what its own wrote; then it is seen whether it is the same."""
         text, above = self.text, self._owns()
-        given = [*self._given(NEW_ROW), self._named(NEW_ROW, name)]
+        given = [*self._given(NEW_ROW), self._named(NEW_ROW, self.name)]
         slot = ["?"] if text.rows else []
         asked = [*self._asked(NEW_ROW), *self._written(NEW_ROW, slot)]
         frames = [Frame([*above, *given, *asked], told)]
-        for n in range(len(text.rows)):
+        last = len(text.rows) - 1
+        again = last > 0 and len({*text.words[self.start :]}) == 1
+        for n in (0, last) if again else range(last + 1):
             arcs = self._arcs(NEW_ROW, text, n + 1, [n])
             new = self._written(NEW_ROW, text.words[self.start : self.start + n + 1])
-            frames.append(Frame([*above, *given, *arcs, *new], _told(text, n)))
+            told = f"And it goes on: “{' '.join(text.words[self.start + 1 :])}”."
+            told = told if again and n else _told(text, n)
+            frames.append(Frame([*above, *given, *arcs, *new], told))
         bright, told, signs = self._verdict()
         arcs = self._arcs(NEW_ROW, text, len(text.rows), bright)
         new = self._written(NEW_ROW, text.words[self.start :])
@@ -275,26 +280,33 @@ class _Sheet:
                 size = (wide, NEW_ROW.line - OWN_ROW.line + 30)
                 corner = (x - wide / 2, OWN_ROW.line - 22)
                 parts.append(box("differs", corner, size, ORANGE, 0, 2.5))
-                read = new in ("", ".", *self.text.words[: self.start])
-                own, new = (f"“{each}”" if each else "nothing" for each in (own, new))
-                others = "" if read else ", not in the text"
-                told = f"Another attention in all heads: {own} became {new}{others}."
-                return [n - self.start], told, parts
+                return [n - self.start], self._lost(n - self.start), parts
         told = f"It writes the same as with {OWN}, word for word."
         return range(len(self.text.rows)), told, parts
+
+    def _lost(self, n: int) -> str:
+        """What a function does not do for a word that differs."""
+        swapped, before = "Same weights, one swap", _earlier(self.right, n)
+        if before is not None and all(before + 1 not in each for each in self.text.seen[n:][:1]):
+            asks = self.right.words[before]
+            return f"{swapped}: it can no longer find what followed “{asks}”."
+        own, new = (
+            f"“{each.words[at]}”" if (at := self.start + n) < len(each.words) else "nothing"
+            for each in (self.right, self.text)
+        )
+        return f"{swapped}: where it wrote {own}, it now writes {new}."
 
     def _waiting(self) -> list[Part]:
         """The line that is written later, faint."""
         return [
             part._replace(look={**part.look, "opacity": WAITS})
-            for part in (*self._given(NEW_ROW), self._named(NEW_ROW, _exchanged(self.name)))
+            for part in (*self._given(NEW_ROW), self._named(NEW_ROW, self.name))
         ]
 
     def _named(self, row: Row, name: str) -> Part:
         """Whose attention writes a line."""
-        return word(
-            f"{row.key} name", self._left(), row.head, name, row.colour, "start", NAMES, 700
-        )
+        key, look = f"{row.key} name", (row.colour, "start", SMALL, 700)
+        return word(key, self._left(), row.head, name, *look, face=CODE)
 
     def _left(self) -> float:
         return self.at[0] - self.wide[0] / 2 - 6
@@ -347,7 +359,7 @@ class _Sheet:
         """From the words before so many that are written; arcs to the dots are one."""
         parts = []
         for n, weights in enumerate(text.rows[:many]):
-            light = 1 if n in bright else PAST
+            light = 1 if n in bright else row.past
             seen = [(m, weight) for m, weight in enumerate(weights) if m >= self.skipped]
             if self.skipped:
                 seen.append((0, sum(weights[: self.skipped])))
@@ -384,10 +396,6 @@ class _Sheet:
         return arc(key, *ends, row.floor, weight, colour, seen, flat, below, dashes)
 
 
-def _exchanged(name: str) -> str:
-    return f"exchanged: {name}"
-
-
 def _new(text: Text) -> str:
     return " ".join(text.words[text.start :]).removesuffix(" .")
 
@@ -408,8 +416,10 @@ def _told(text: Text, n: int) -> str:
     asks, to = text.words[long - 1], max(range(long), key=lambda m: row[m])
     written = text.words[long]
     new = "ends the sentence" if written == "." else f"writes “{written}”"
-    if row[to] - min(row) < 0.005:
-        return f"To “{asks}” all words are alike, and the model {new}."
+    if row[to] - min(row) < ALIKE:
+        guessed = new if written == "." else f"guesses “{written}”"
+        unread = "" if written in (".", *text.words[: text.start]) else ", which it never read"
+        return f"Every word counts the same: it {guessed}{unread}."
     if _earlier(text, n) is not None:
         looked = f"One head looks at “{text.words[to]}”, which followed “{asks}”"
         copied = written == text.words[to]
