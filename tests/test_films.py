@@ -434,6 +434,8 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
     np.testing.assert_allclose(spread[1:] / spread[:-1], 2, rtol=0.05)
     many = np.random.default_rng(0).standard_normal((7, 300, max(WIDTHS)))
     drawn = np.cumsum(many[0] * many[1:], axis=-1)[..., np.array(WIDTHS) - 1]
+    average = (np.ptp(drawn, axis=0) ** 2).mean(axis=0) ** 0.5
+    np.testing.assert_allclose(average[1:] / average[:-1], 2, rtol=0.1)
     for found, roots in zip(weights(), (1, np.sqrt(WIDTHS)), strict=True):
         powers = np.exp(drawn / roots - (drawn / roots).max(axis=0))
         largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
@@ -443,11 +445,14 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
 
 @pytest.mark.lessons("04-scaling")
 def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
+    from attnlab.lessons.scaling.opening import WORDS as OFFERED
     from attnlab.lessons.scaling.opening import scores, weights
 
     frames = opening_of("04-scaling").state["frames"]
     shares = [np.sort(each[-1])[-2:] for each in weights()]
     over, times = (first / second for second, first in shares)
+    for frame, each in zip(frames[-2:], weights(), strict=True):
+        assert f"share of “{OFFERED[each[-1].argsort()[-2]]}”" in frame["told"]
     assert f"into over {over // 10 * 10:.0f} times" in frames[-2]["told"]
     assert f"gets {times:.1f} times" in frames[-1]["told"]
     lead = float(np.diff(np.sort(scores()[-1])[-2:])[0])
