@@ -363,12 +363,12 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     last = shown("02-pure-python")[-1]
     drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
     unit = float(last["all 0 0"]["width"])  # of a value of 1
-    assert drawn == pytest.approx(2 * unit * (powers @ values) / powers.sum(), abs=0.02)
+    assert drawn == pytest.approx(unit * (powers @ values) / powers.sum(), abs=0.02)
     told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
     assert told[3].endswith("= 6.")
-    assert told[5].startswith("Score 6 is 3 times 2")
+    assert told[5].startswith("3.5 is about 3 times 1.2")
+    np.testing.assert_allclose(keys @ q / 3**0.5, [0.6, 1.2, 3.5], atol=0.05)
     assert f" {powers[2] / powers[1]:.0f} times the share" in told[5]
-    assert "twice as long" in told[7]
 
 
 @pytest.mark.lessons("02-pure-python")
@@ -376,10 +376,14 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     parts = opening_of("02-pure-python").state["frames"][-1]["parts"]
     says = {key: text for tag, key, _, text in parts if tag == "text"}
     assert sum(Fraction(says[f"number {m}"]) for m in range(3)) == 1
-    assert [says[f"score {m}"] for m in range(3)] == ["1", "2", "6"]
+    assert [says[f"score {m}"] for m in range(3)] == ["1 → 0.6", "2 → 1.2", "6 → 3.5"]
+    powers = np.exp([float(says[f"score {m}"].split()[-1]) for m in range(3)])
+    shares = [float(says[f"number {m}"]) for m in range(3)]
+    np.testing.assert_allclose(powers / powers.sum(), shares, atol=1e-3)
     for e in range(2):
         terms = [says[f"term {m} {e}"] for m in range(3)]
-        assert terms == [says[f"value {m} {e}"] for m in range(3)]
+        read = [share * float(says[f"value {m} {e}"]) for m, share in enumerate(shares)]
+        np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
         assert sum(map(Fraction, terms)) == Fraction(says[f"z {e}"])
 
 
@@ -441,6 +445,8 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
     np.testing.assert_allclose(spread[1:] / spread[:-1], 2, rtol=0.05)
     many = np.random.default_rng(0).standard_normal((7, 300, max(WIDTHS)))
     drawn = np.cumsum(many[0] * many[1:], axis=-1)[..., np.array(WIDTHS) - 1]
+    average = (np.ptp(drawn, axis=0) ** 2).mean(axis=0) ** 0.5
+    np.testing.assert_allclose(average[1:] / average[:-1], 2, rtol=0.1)
     for found, roots in zip(weights(), (1, np.sqrt(WIDTHS)), strict=True):
         powers = np.exp(drawn / roots - (drawn / roots).max(axis=0))
         largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
@@ -450,11 +456,14 @@ def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
 
 @pytest.mark.lessons("04-scaling")
 def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
+    from attnlab.lessons.scaling.opening import WORDS as OFFERED
     from attnlab.lessons.scaling.opening import scores, weights
 
     frames = opening_of("04-scaling").state["frames"]
     shares = [np.sort(each[-1])[-2:] for each in weights()]
     over, times = (first / second for second, first in shares)
+    for frame, each in zip(frames[-2:], weights(), strict=True):
+        assert f"share of “{OFFERED[each[-1].argsort()[-2]]}”" in frame["told"]
     assert f"into over {over // 10 * 10:.0f} times" in frames[-2]["told"]
     assert f"gets {times:.1f} times" in frames[-1]["told"]
     lead = float(np.diff(np.sort(scores()[-1])[-2:])[0])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, WIDE, Part, Place, arc, box, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, arc, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
@@ -16,20 +16,22 @@ KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
 VALUES = ((1, 0), (0, 2), (3, 1))
 ASKS = 1  # the word that does
 
-HIGH = 268
+HIGH = 270
 COLOURS = (PURPLE, ORANGE, BLUE)
 MIDDLES = (126, 262, 398)
-CELL, TALL = 40, 24
+CELL, TALL = 40, 22
 NAMES = 58  # where the rows' names end
-FLOOR, WORDS = 38, 58  # where arcs begin; the words' line
-KEY, ASKED, SCORE, NUMBER = 65, 91, 134, 141  # tops of cells; the scores' line; top of shares
-UNIT, BAR, STEP = 24, 17, 20  # px for an entry of 1; how tall its bar is; from bar to bar
-VALUE, OUT = 172, 220  # tops of the first bars, of values and of Z
-TIMES = 2  # how much longer than values Z is drawn
+FLOOR, WORDS = 37, 57  # where arcs begin; the words' line
+PULL, LOOP = 42, 36  # of arcs to others, and to itself
+KEY, ASKED, SCORE, NUMBER = 64, 88, 133, 142  # tops of cells; the scores' line; top of shares
+UNIT, BAR = 34, 15  # px for an entry of 1; how tall its bar is
+STEP, LEAD = 18, 20  # from bar to bar, of values and of Z
+VALUE, OUT = 174, 224  # tops of the first bars, of values and of Z
 APART = 2  # between the parts of Z's bars, so that slim ones are seen
+ROOM = 164  # how wide the place of Z is
 GHOST = 0.2  # of what is not read
 BESIDE = 14  # how far from the middle of the word that asks its arcs to others begin
-TERMS, ADDED = (100, 160, 220), 266  # middles of the parts of a sum, and where Z's bars begin
+TERMS, SIGN = (282, 350, 418), 34  # middles of the parts of a sum; how far before it its sign is
 
 
 def opening() -> Film:
@@ -65,20 +67,15 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
     """The scores, scaled; and what softmax makes of them."""
     shares, rest = weights(scores), [*_values(), *_room()]
     second, best = sorted(range(len(TOKENS)), key=lambda m: shares[m])[-2:]
-    scaled = [f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores]
+    low, high = (f"{scores[m] / math.sqrt(len(QUERY)):.1f}" for m in (second, best))
     return [
         Frame(
-            [
-                *_stage(MIDDLES[ASKS]),
-                *_scored(scores, is_past=True),
-                *_numbers("÷ √3", scaled),
-                *rest,
-            ],
+            [*_stage(MIDDLES[ASKS]), *_scored(scores, scaled=True), *_unknown(), *rest],
             "Longer keys, larger scores: divide by √3, as these keys have 3 numbers.",
         ),
         Frame(
             [*_shared(scores), *rest],
-            f"Score {scores[best]} is {scores[best] / scores[second]:g} times {scores[second]}, "
+            f"{high} is about {scores[best] / scores[second]:g} times {low}, "
             f"yet softmax gives it {shares[best] / shares[second]:.0f} times the share.",
         ),
     ]
@@ -90,8 +87,8 @@ def _shared(scores: Sequence[int]) -> list[Part]:
     texts = [f"{share:.3f}" for share in shares]
     return [
         *_stage(MIDDLES[ASKS], shares),
-        *_scored(scores, is_past=True),
-        *_numbers("share", texts, shares),
+        *_scored(scores, scaled=True, is_past=True),
+        *_numbers(texts, shares),
     ]
 
 
@@ -99,17 +96,15 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
     """As much of the values as is read, and the sum."""
     shares = weights(scores)
     best = shares.index(max(shares))
-    most = " and ".join(f"{shares[best] * value:.2f}" for value in VALUES[best])
+    most = max(VALUES[best])
     read = [*_shared(scores), *_values(shares)]
     return [
         Frame(
             [*read, *_room(), *_copies(shares)],
-            f"Shares add up to 1. Each says how much is read: of “{TOKENS[best]}” {most}.",
+            "Shares add up to 1. Of each value its share is read: "
+            f"{shares[best]:.3f} of {most} is {shares[best] * most:.2f}.",
         ),
-        Frame(
-            [*read, *_room(""), *_sum(shares)],
-            "What is read is added up, entry by entry, and drawn twice as long.",
-        ),
+        Frame([*read, *_room(""), *_sum(shares)], "What is read is added up, entry by entry."),
         Frame(
             [*read, *_room(""), *_sum(shares), *_total(shares)],
             "That is a row of Z: what “cat” has heard of each word, mostly of “sat”.",
@@ -126,13 +121,13 @@ def _stage(asks: float, shares: Sequence[float] = ()) -> list[Part]:
     for m, key in enumerate(KEYS):
         parts += _cells(f"key {m}", MIDDLES[m], KEY, key, COLOURS[m], 0.12)
     parts += _cells("query", asks, ASKED, QUERY, COLOURS[ASKS], 0.3)
-    names = [_name("key", KEY + 18.5), _name("query", ASKED + 18.5)]
+    names = [_name("key", KEY + 17.5), _name("query", ASKED + 17.5)]
     return [*_arcs(shares), *parts, *names]
 
 
-def _name(name: str, below: float, key: str = "") -> Part:
+def _name(name: str, below: float) -> Part:
     """Of a row, at its left."""
-    return word(f"name of {key or name}", NAMES, below, name, GREY, "end", SMALL)
+    return word(f"name of {name}", NAMES, below, name, GREY, "end", SMALL)
 
 
 def _arcs(shares: Sequence[float]) -> list[Part]:
@@ -146,8 +141,8 @@ def _arcs(shares: Sequence[float]) -> list[Part]:
             share,
             COLOURS[m] if shares else GREY,
             1 / (0.5 + 0.5 * share),
-            800,
             thickest=11,
+            pull=LOOP if m == ASKS else PULL,
         )
         for m, share in enumerate(shares or [0] * len(TOKENS))
     ]
@@ -161,7 +156,7 @@ def _cells(
         left = middle + CELL * (c - len(numbers) / 2)
         parts += [
             box(f"{key} box {c}", (left, top), (CELL, TALL), colour, filled, 1.5),
-            word(f"{key} {c}", left + CELL / 2, top + 19, f"{number}"),
+            word(f"{key} {c}", left + CELL / 2, top + 18, f"{number}"),
         ]
     return parts
 
@@ -171,46 +166,49 @@ def _left(m: int) -> float:
     return MIDDLES[m] - CELL * len(QUERY) / 2
 
 
-def _scored(scores: Sequence[int], is_past: bool = False) -> list[Part]:
-    """The scores that are known, grey when they were used."""
+def _scored(scores: Sequence[int], scaled: bool = False, is_past: bool = False) -> list[Part]:
+    """The scores that are known, and what they are divided by √3; grey when they were used."""
     colour, weight = (GREY, 400) if is_past else (INK, 700)
+    texts = [
+        f"{score} → {score / math.sqrt(len(QUERY)):.1f}" if scaled else f"{score}"
+        for score in scores
+    ]
     return [
         _name("score", SCORE),
         *(
-            word(f"score {m}", MIDDLES[m], SCORE, f"{score}", colour, weight=weight)
-            for m, score in enumerate(scores)
+            word(f"score {m}", MIDDLES[m], SCORE, text, colour, weight=weight)
+            for m, text in enumerate(texts)
         ),
     ]
 
 
 def _unknown() -> list[Part]:
-    return _numbers("share", ["?"] * len(TOKENS))
+    return _numbers(["?"] * len(TOKENS))
 
 
-def _numbers(name: str, texts: Sequence[str], shares: Sequence[float] = ()) -> list[Part]:
-    """One number of each word, in a place that is filled as far as its share; and what it is."""
-    parts = [_name(name, NUMBER + 18, "numbers")]
+def _numbers(texts: Sequence[str], shares: Sequence[float] = ()) -> list[Part]:
+    """Each word's share, in a place that is filled as far."""
+    parts = [_name("share", NUMBER + 17)]
     wide = CELL * len(QUERY)
     for m, text in enumerate(texts):
         share = shares[m] if shares else 0
         parts += [
             box(f"filled {m}", (_left(m), NUMBER), (wide * share, TALL), COLOURS[m], 0.35),
             box(f"place {m}", (_left(m), NUMBER), (wide, TALL), COLOURS[m], 0, 1.5),
-            word(f"number {m}", MIDDLES[m], NUMBER + 19, text, weight=700),
+            word(f"number {m}", MIDDLES[m], NUMBER + 18, text, weight=700),
         ]
     return parts
 
 
 def _values(shares: Sequence[float] = ()) -> list[Part]:
     """Two numbers of each word as bars, and how much of them is read: at first all."""
-    parts = [_name("read" if shares else "value", VALUE + 26, "values")]
+    parts = [_name("value", VALUE + 22)]
     for m, e, number in _entries():
         place, read = (_left(m), VALUE + e * STEP), number * (shares[m] if shares else 1)
-        text = f"{read:.2f}" if shares and number else f"{number}"
         parts += [
             _bar(f"all {m} {e}", m, number, place, GHOST),
             _bar(f"part {m} {e}", m, read, place),
-            _at_end(f"value {m} {e}", place[0], number, place[1], text),
+            _at_end(f"value {m} {e}", place[0], number, place[1]),
         ]
     return [*parts, *(_zero(f"zero {m}", m, _left(m), VALUE) for m in range(len(TOKENS)))]
 
@@ -235,10 +233,10 @@ def _copies(shares: Sequence[float]) -> list[Part]:
 
 def _sum(shares: Sequence[float]) -> list[Part]:
     """The row of Z: what is read of each word, one after the other, and how much that is."""
-    bars, right = [], [float(ADDED)] * 2
+    bars, right = [], [_left(0) + 6] * 2
     for m, e, number in _entries():
-        read = TIMES * shares[m] * number
-        bars.append(_bar(f"sum {m} {e}", m, read, (right[e], OUT + e * STEP)))
+        read = shares[m] * number
+        bars.append(_bar(f"sum {m} {e}", m, read, (right[e], OUT + e * LEAD)))
         right[e] += UNIT * read + (APART if read else 0)
     for e, x in enumerate(right):
         total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
@@ -255,14 +253,14 @@ def _total(shares: Sequence[float]) -> list[Part]:
         text = f"{shares[m] * number:.2f}" if number else "0"
         parts += [
             word(f"term {m} {e}", x, y, text, COLOURS[m], size=SMALL),
-            word(f"sign {m} {e}", x + 30, y, "=" if m == len(TOKENS) - 1 else "+", size=SMALL),
+            word(f"sign {m} {e}", x - SIGN, y, "+" if m else "=", size=SMALL),
         ]
     return parts
 
 
 def _line(e: int) -> float:
     """Of words beside a bar of Z."""
-    return OUT + e * STEP + 15
+    return OUT + e * LEAD + 14.5
 
 
 def _room(text: str = "?") -> list[Part]:
@@ -270,8 +268,8 @@ def _room(text: str = "?") -> list[Part]:
     left, middle = _left(0), OUT + 26
     return [
         word("name of z", NAMES - 6, middle, "Z", COLOURS[ASKS], "end", 24, 700),
-        box("room", (left - 2, OUT - 6), (WIDE - left - 12, 49), COLOURS[ASKS], 0.08, 1.5),
-        word("empty", MIDDLES[ASKS], middle, text, COLOURS[ASKS], size=24, weight=700),
+        box("room", (left, OUT - 6), (ROOM, LEAD + BAR + 12), COLOURS[ASKS], 0.08, 1.5),
+        word("empty", left + ROOM / 2, middle, text, COLOURS[ASKS], size=24, weight=700),
     ]
 
 
@@ -279,5 +277,5 @@ def _bar(key: str, m: int, number: float, place: Place, opacity: float = 1) -> P
     return box(key, place, (UNIT * number, BAR), COLOURS[m], opacity=opacity)
 
 
-def _at_end(key: str, left: float, number: float, top: float, text: str) -> Part:
-    return word(key, left + UNIT * number + 6, top + 15, text, INK, "start", SMALL)
+def _at_end(key: str, left: float, number: float, top: float) -> Part:
+    return word(key, left + UNIT * number + 6, top + 14, f"{number}", INK, "start", SMALL)
