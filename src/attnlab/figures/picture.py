@@ -219,8 +219,8 @@ def _drawn(figure: Figure) -> tuple[Image.Image, list[list[Piece]]]:
 
 def _png(image: Image.Image) -> bytes:
     buffer = io.BytesIO()
-    few = image.quantize(256, dither=Image.Dither.NONE)
-    few.save(buffer, format="png")
+    few = image.quantize(64, dither=Image.Dither.NONE)
+    few.save(buffer, format="png", optimize=True)
     return buffer.getvalue()
 
 
