@@ -717,16 +717,21 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     parts = {key: (look, text) for _, key, look, text in last}
     long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
     assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
-    assert parts["moved"][1] == "most of it: moving 52 GB"
-    bracket = np.ptp(points(parts["moved so long"][0])[:, 0])
-    assert bracket / long[0] == pytest.approx(film.moving() / slow, abs=0.01)
-    assert parts["faster"][1] == "5 times as fast"
+    assert parts["moved"][1] == "moving 52 GB of scores"
+    assert float(parts["moved so long"][0]["width"]) / long[0] == pytest.approx(
+        film.moving() / slow, abs=0.01
+    )
+    assert parts["faster"][1] == "5× as fast"
+    assert parts["faster"][0]["font-size"] == max(
+        float(look["font-size"]) for look, text in parts.values() if text
+    )
     assert round(slow / fast) == 5
     assert [key for key in parts if key.startswith("tile")] == []  # both are done
     assert parts["gone"][1] == "6 × 8.6 GB = 52 GB"
     assert film.scores_in_bytes() == 16384**2 * 16 * 2
-    middles = [float(parts[f"pass {n}"][0]["x"]) for n in (1, 2, 3)]
-    cuts = [points(parts[f"cut {n}"][0])[0, 0] for n in (1, 2)]
+    ways = shown("13-gpu-sdpa")[-2]  # before they become one bar
+    middles = [float(ways[f"pass {n}"]["x"]) for n in (1, 2, 3)]
+    cuts = [points(ways[f"cut {n}"])[0, 0] for n in (1, 2)]
     left, right = film.MEMORY, film.MEMORY + long[0]
     assert middles == pytest.approx(np.convolve([left, *cuts, right], [0.5, 0.5], "valid"), abs=0.2)
     texts = [
