@@ -16,6 +16,7 @@ import torch
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
+from attnlab.figures.palette import BLUE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
@@ -700,25 +701,27 @@ def test_a_window_reaches_no_far_book_and_the_sums_table_has_all_and_alone_is_re
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_ways_stand_at_what_they_keep_and_at_how_often_they_are_right_where_worst() -> None:
+def test_a_row_of_each_way_has_what_it_keeps_to_size_and_what_it_finds_as_recorded() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
-    last = shown("12-shortcuts")[-1]
-    level = {n: points(last[f"level {n}"])[0, 1] for n in (50, 100)}
-    thousand, all_of_it = (points(last[f"tick {n}"])[0, 0] for n in (1000, 1))
-    for way, numbers in film.kept().items():
-        x, y = (float(last[f"point {way}"][name]) for name in ("cx", "cy"))
-        share = numbers / film.kept()["full"]
-        right = min(known[way][test]["right"] for test in film.TESTS)
-        assert x == pytest.approx(all_of_it + (all_of_it - thousand) * np.log10(share) / 3, abs=0.1)
-        assert y == pytest.approx(level[100] + (level[50] - level[100]) * (2 - 2 * right), abs=0.1)
-        wide, low = points(last["wanted"]).max(axis=0)
-        assert x > wide or y > low + 10
+    last = opening_of("12-shortcuts").state["frames"][-1]["parts"]
+    parts = {key: (look, text) for _, key, look, text in last}
+    numbers, long = film.kept(), float(parts["bar full"][0]["width"])
+    assert len(known["full"]["of 32"]["weights"]) == film.BOOKS + 1
+    for way in film.WAYS:
+        wide = float(parts[f"bar {way}"][0]["width"])
+        assert wide / long == pytest.approx(numbers[way] / numbers["full"], abs=1e-3)
+        for test in film.TESTS:
+            right, (look, text) = known[way][test]["right"], parts[f"{test} {way}"]
+            assert text == f"{100 * right:.0f}%"
+            assert (look["fill"] == BLUE.drawn) == (right >= film.FOUND)
+    assert min(numbers, key=lambda way: numbers[way]) == "sum"
+    assert numbers["shared"] * 4 == numbers["full"]
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_shortcut_misses_what_its_words_in_the_plane_say() -> None:
+def test_each_shortcut_misses_what_the_film_says() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
@@ -728,12 +731,6 @@ def test_each_shortcut_misses_what_its_words_in_the_plane_say() -> None:
     assert one["sum"] < min(four["sum"], 0.5)
     assert four["shared"] < 0.8
     assert len(known["shared"]["4 at once"]["asked"]) == 4
-    last = opening_of("12-shortcuts").state["frames"][-1]["parts"]
-    says = {key: text for _, key, _, text in last}
-    assert {way: says[f"misses {way}"] for way in film.WAYS} == {
-        way: f"{100 * min(one[way], four[way]):.0f}: {each.misses}"
-        for way, each in film.WAYS.items()
-    }
 
 
 @pytest.mark.lessons("12-shortcuts")
@@ -744,8 +741,8 @@ def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
     [cost] = [each.source for each in cells if each.source.startswith("N, H, D = ")]
     names: dict[str, Any] = {}
     exec("\n".join(cost.splitlines()[:3]), names)
-    expected = [names["kept"][name] for name in ("full", "window of 8", "linear", "1 group")]
-    assert [*kept().values()] == expected
+    expected = [names["kept"][name] for name in ("full", "1 group", "linear", "window of 8")]
+    assert [*kept(names["N"]).values()] == expected
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
@@ -760,16 +757,21 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     parts = {key: (look, text) for _, key, look, text in last}
     long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
     assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
-    assert parts["moved"][1] == "most of it: moving 52 GB"
-    bracket = np.ptp(points(parts["moved so long"][0])[:, 0])
-    assert bracket / long[0] == pytest.approx(film.moving() / slow, abs=0.01)
-    assert parts["faster"][1] == "5 times as fast"
+    assert parts["moved"][1] == "moving 52 GB of scores"
+    assert float(parts["moved so long"][0]["width"]) / long[0] == pytest.approx(
+        film.moving() / slow, abs=0.01
+    )
+    assert parts["faster"][1] == "5× as fast"
+    assert parts["faster"][0]["font-size"] == max(
+        float(look["font-size"]) for look, text in parts.values() if text
+    )
     assert round(slow / fast) == 5
     assert [key for key in parts if key.startswith("tile")] == []  # both are done
     assert parts["gone"][1] == "6 × 8.6 GB = 52 GB"
     assert film.scores_in_bytes() == 16384**2 * 16 * 2
-    middles = [float(parts[f"pass {n}"][0]["x"]) for n in (1, 2, 3)]
-    cuts = [points(parts[f"cut {n}"][0])[0, 0] for n in (1, 2)]
+    ways = shown("13-gpu-sdpa")[-2]  # before they become one bar
+    middles = [float(ways[f"pass {n}"]["x"]) for n in (1, 2, 3)]
+    cuts = [points(ways[f"cut {n}"])[0, 0] for n in (1, 2)]
     left, right = film.MEMORY, film.MEMORY + long[0]
     assert middles == pytest.approx(np.convolve([left, *cuts, right], [0.5, 0.5], "valid"), abs=0.2)
     texts = [

@@ -16,7 +16,10 @@ from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, line,
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
-WAYS = {"naive": "attend", "sdpa": "PyTorch's call"}  # as recorded, and as they are shown
+WAYS = {  # as recorded, and the lines of words by which they are shown: those in bold first
+    "naive": (("attend",), ("line by", "line")),
+    "sdpa": (("PyTorch's", "call"), ()),
+}
 WIDTH = 128  # of a head
 SCORE = 2  # bytes of a score in float16
 PASSES = (
@@ -34,13 +37,15 @@ TRIPS = (  # of all of them, to memory or back
 )
 
 HIGH, HEADS, LEFT = 269, 13, 6  # of the sheet; line of the words over both lanes; of lanes' names
-TOPS, SIDE = {"naive": 22, "sdpa": 163}, 77  # tops of lanes; sides of memory and chip
-MEMORY, CHIP = 104, 397  # their left sides
+TOPS, SIDE = {"naive": 20, "sdpa": 151}, 86  # tops of lanes; sides of memory and chip
+MEMORY, CHIP = 104, 390  # their left sides
 CELLS, SHADES = 6, (1, 0.5, 0.75)  # tiles along a side; shades of tiles that come one by one
 PIN, PINS = 5, 4  # of a chip
-STREAM, DASHES, PITCH = 26, "15 5", 20  # of scores on their way: thickness and tiles
-GONE = 5  # tiles that pass in a frame
+STREAM, DASHES, PITCH = 28, "14 5", 19  # of scores on their way: thickness and tiles
+GONE = 4  # tiles that pass in a trip
 HEAD = 16  # of the arrow that they go along
+ROAD = MEMORY + SIDE + 2, CHIP + PIN - 2  # from edge to edge: ten tiles and a head
+DIM = 0.6  # of a lane that is done, while the other one goes on
 BAR, LONGEST, BELOW = 22, 284, 5  # of bars: thickness, the longest, way from the lane
 Rows = dict[str, dict[str, Any]]
 
@@ -74,7 +79,7 @@ def opening() -> Film:
     ]
     moments += [Moment(_until(trip), trip) for trip in range(2, many + 1)]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    parts = [*_parts(moments[-1], rows, ended=True), *_takes(slow), _faster(slow, fast)]
+    parts = [*_parts(moments[-1], rows, ended=True), *_takes(slow), *_faster(slow, fast)]
     says = f"The same attention: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
     frames.append(Frame(parts, says))
     device = " ".join(newest["device"].split()[:2])
@@ -124,23 +129,32 @@ def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
         word("memory", MEMORY + middle, HEADS, "memory", size=SMALL),
         word("chip", CHIP + middle, HEADS, "chip", size=SMALL),
     ]
-    for way, name in WAYS.items():
+    for way in WAYS:
         top = TOPS[way]
         took = rows[way]["seconds"]
-        done = moment.now >= took
         long = _long(min(moment.now, took))
         y = top + SIDE + BELOW
-        parts += [
-            *_name(way, top + middle + 7, name),
+        pale = 0.1 if ended and way == "naive" else 0.35  # under what comes over it
+        lane = [
+            *_name(way, top + middle + 7),
             word(f"time {way}", LEFT, y + 17, "time", GREY, "start", SMALL),
             *_memory(way, top, min(moment.trip, 1) if way == "naive" else 0),
             *_chip(way, top, moment, ended),
-            box(f"bar {way}", (MEMORY, y), (long, BAR), ORANGE, 0.35, 2),
+            box(f"bar {way}", (MEMORY, y), (long, BAR), ORANGE, pale, 2),
+            *(_road(moment, ended) if way == "naive" else _stays(moment)),
         ]
-        if done:
+        if moment.now >= took:
             x = MEMORY + long + 10
-            parts.append(word(f"took {way}", x, y + 20, _ms(took), ORANGE, "start", 24, 700))
-    return [*parts, *_passes(moment.trip), *_road(moment, ended), *_stays(moment)]
+            lane.append(word(f"took {way}", x, y + 20, _ms(took), ORANGE, "start", 24, 700))
+        parts += lane if ended or moment.now <= took else _dimmed(lane)
+    return parts if ended else [*parts, *_passes(moment.trip)]
+
+
+def _dimmed(lane: list[Part]) -> list[Part]:
+    return [
+        part._replace(look={**part.look, "opacity": DIM * float(part.look["opacity"])})
+        for part in lane
+    ]
 
 
 def _long(seconds: float) -> float:
@@ -148,19 +162,20 @@ def _long(seconds: float) -> float:
     return max(LONGEST * seconds / longest()["naive"]["seconds"], 2)
 
 
-def _name(way: str, y: float, name: str) -> list[Part]:
-    """Of a lane, a line for each of its words."""
-    lines, up = name.split(), 11
+def _name(way: str, y: float) -> list[Part]:
+    """Of a lane, its lines around y."""
+    bold, light = WAYS[way]
+    lines, up = [*bold, *light], 11
     return [
         word(
             f"name {way} {n}",
             LEFT,
             y + up * (2 * n + 1 - len(lines)),
             each,
-            INK,
+            INK if n < len(bold) else GREY,
             "start",
             SMALL,
-            700,
+            700 if n < len(bold) else 400,
         )
         for n, each in enumerate(lines)
     ]
@@ -212,12 +227,13 @@ def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
 
 def _road(moment: Moment, ended: bool) -> list[Part]:
     """Attend's scores on their way, and how many have gone."""
-    y, start, end = TOPS["naive"] + SIDE / 2, MEMORY + SIDE + 4, CHIP + PIN - 4
+    y, (start, end) = TOPS["naive"] + SIDE / 2, ROAD
     middle, trip = (start + end) / 2, moment.trip
     if not trip:
         return [line("road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
     writes = trip % 2 > 0
-    tiles = line("stream", [(start + HEAD, y), (end - HEAD, y)], BLUE, STREAM, dashes=DASHES)
+    ends = start + HEAD * (writes or ended), end - HEAD * (not writes)
+    tiles = line("stream", [(x, y) for x in ends], BLUE, STREAM, dashes=DASHES)
     heads = [
         area(f"to {place}", [(tip, y), (back, y - HEAD), (back, y + HEAD)], BLUE)
         for place, tip, back, seen in (
@@ -243,7 +259,7 @@ def _road(moment: Moment, ended: bool) -> list[Part]:
 
 def _stays(moment: Moment) -> list[Part]:
     """Nothing of the call's scores is on the way."""
-    y, start, end = TOPS["sdpa"] + SIDE / 2, MEMORY + SIDE + 4, CHIP + PIN - 4
+    y, (start, end) = TOPS["sdpa"] + SIDE / 2, ROAD
     parts = [line("no road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
     if moment.tile is None:
         x = (start + end) / 2
@@ -252,19 +268,23 @@ def _stays(moment: Moment) -> list[Part]:
 
 
 def _takes(slow: float) -> list[Part]:
-    """Under attend's bar, how much of it is the trips of its scores, at the memory's speed."""
-    y, right = TOPS["naive"] + SIDE + BELOW + BAR + 4, MEMORY + LONGEST * moving() / slow
-    says = f"most of it: moving {_gone(len(TRIPS))}"
+    """In attend's bar, how much of it is the trips of its scores, at the memory's speed."""
+    y, long = TOPS["naive"] + SIDE + BELOW, LONGEST * moving() / slow
+    says = f"moving {_gone(len(TRIPS))} of scores"
     return [
-        line("moved so long", [(MEMORY, y), (MEMORY, y + 5), (right, y + 5), (right, y)], BLUE, 3),
-        word("moved", (MEMORY + right) / 2, y + 23, says, BLUE, size=SMALL, weight=700),
+        box("moved so long", (MEMORY, y), (long, BAR), BLUE, 0.25, 3),
+        word("moved", MEMORY + long / 2, y + 17, says, size=SMALL, weight=700),
     ]
 
 
-def _faster(slow: float, fast: float) -> Part:
-    """Behind the call's time."""
-    x, y = MEMORY + _long(fast) + 104, TOPS["sdpa"] + SIDE + BELOW + 20
-    return word("faster", x, y, f"{slow / fast:.0f} times as fast", ORANGE, "start", 24, 700)
+def _faster(slow: float, fast: float) -> list[Part]:
+    """At the end of the call's time; and under its road, what goes there at all."""
+    x, y = CHIP + SIDE, TOPS["sdpa"] + SIDE + BELOW + 24
+    says = "only Q, K, V, output"
+    return [
+        word("faster", x, y, f"{slow / fast:.0f}× as fast", ORANGE, "end", 30, 700),
+        word("only", sum(ROAD) / 2, TOPS["sdpa"] + SIDE / 2 + 24, says, GREY, size=SMALL),
+    ]
 
 
 def _gone(trip: float) -> str:
