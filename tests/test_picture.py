@@ -15,6 +15,7 @@ import torch
 from matplotlib.colors import Colormap, to_hex, to_rgb
 
 from attnlab import figures
+from attnlab.bench import Row, plot
 from attnlab.figures import picture
 from attnlab.figures.arrays import as_array
 from attnlab.figures.live.ramp import ink
@@ -162,3 +163,38 @@ def test_lines_are_named_at_the_height_of_their_ends_in_their_colour_and_no_two_
         (_, y) = axes.transData.transform((0, ends[name]))
         assert boxes[name].y0 < y < boxes[name].y1
         assert boxes[name].x0 > axes.bbox.x1
+
+
+def test_a_line_that_shares_its_colour_goes_on_to_its_name_in_its_own_stroke() -> None:
+    figure, [[axes]] = new_figure()
+    for stroke in ("-", "--", ":"):
+        axes.plot([0, 1], [2, 1], stroke, color="black", label=f"line {stroke}")
+    axes.set_xlim(0, 1)
+    name_lines(axes, led=True)
+    figure.draw_without_rendering()
+    names = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    for way in axes.get_lines()[3:]:
+        points = way.get_transform().transform(way.get_xydata())
+        box = names[f"line {way.get_linestyle()}"]
+        end = axes.transData.transform((1, 1))
+        assert points[0] == pytest.approx(end, abs=2)
+        assert box.y0 < points[-1][1] < box.y1
+        assert 0 < box.x0 - points[-1][0] < 20
+
+
+@pytest.mark.parametrize(
+    ("focus", "title"),
+    [
+        ("tiles", "tiles beside table: 2 times slower, 8 times less memory"),
+        ("table", "table beside tiles: 2 times faster, 8 times more memory"),
+        ("fused", "Time grows about as N²; memory as N for tiles and fused, as N² for table"),
+    ],
+)
+def test_a_plot_says_what_is_won_and_lost_or_how_each_line_grows(focus: str, title: str) -> None:
+    costs = {"table": (2.0, 2, 2), "tiles": (4.0, 64, 1), "fused": (1.0, 64, 1)}
+    rows = [
+        Row(name, n, seconds * n * n, 0.0, size * n**power)
+        for name, (seconds, size, power) in costs.items()
+        for n in (64, 128, 256)
+    ]
+    assert plot(rows, focus=focus).title == title

@@ -413,12 +413,10 @@ with torch.no_grad():
     seen = mine(ids, output_attentions=True).attentions
     print("PyTorch's backend:", theirs(ids, output_attentions=True).attentions)
 print("yours:", len(seen), "layers of weights, each", tuple(seen[0].shape))
-looks = figures.live.Heads(seen[1][0].double().numpy(), ["<s>", *run])
-looks.row = len(run)  # the second *owl*
-looks
+figures.real_model.copying(seen[1][0], ["<s>", *run])
 
 # %% [markdown]
-# The second layer reads a run of words that comes again. The marked row is the second *owl*; after the first came *wolf*. In all four heads
+# The second layer reads a run of words that comes again. Look at the second *owl*: after the first came *wolf*. In all four heads
 # the largest share of that row lies on *wolf*. A head that looks at what came *after* the same word before is called an
 # **induction head** (lesson 07; Olsson et al. 2022).
 #
@@ -632,7 +630,7 @@ def continued(ids: Tensor) -> Tensor:
     return (best == ids[:, start + 1 :]).float().mean(dim=0)
 
 
-FEWER: Any = {"all": []} | {f"without {h + 1}": [(1, h)] for h in range(4)}
+FEWER: Any = {"all": []} | {f"no head {h + 1}": [(1, h)] for h in range(4)}
 by_place = {}
 print(" " * 15, "runs of 4, 8, 16")
 for name, heads in FEWER.items():
@@ -640,9 +638,7 @@ for name, heads in FEWER.items():
     right = [continued(twice(length)) for length in (4, 8, 16)]
     print(f"{name:15}", *(f"{each.mean():5.2f}" for each in right))
     by_place[name] = right[-1]
-places = [str(n) for n in range(2, 17)]
-title = "Right answers in runs of 16, by word: without head 2 the model reads on"
-figures.training.rows({title: by_place}, places, focus="without 2")
+figures.real_model.reading_on(by_place, first=2, focus="no head 2")
 
 # %% [markdown]
 # Follow the first row. The model is mostly right up to word 8, and from word 9 on it says a full stop. Take head 2 away, and it reads on. The share of right answers rises from about 0.5 to about 0.9. (Prediction 3: C.)

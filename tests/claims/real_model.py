@@ -323,16 +323,16 @@ def what_a_head_does_depends_on_the_run(seed: int) -> None:
         if length == 8:
             for found, said in zip(looks[1], (0.61, 0.89, 0.57, 0.96), strict=True):
                 assert abs(found - said) < 0.03
-        assert share["without 4", length] < share["all", length] / 2
-    for head in ("without 1", "without 2", "without 3"):
+        assert share["no head 4", length] < share["all", length] / 2
+    for head in ("no head 1", "no head 2", "no head 3"):
         assert share[head, 4] < share["all", 4] - 0.06
         without(*lab.FEWER[head])
         apart = lab.cut(runs(seed, 4, between=";")).logits[:, 6:-1].argmax(dim=-1)
         assert (apart == runs(seed, 4)[:, 6:]).float().mean() > 0.97, head
         assert abs(share[head, 8] - share["all", 8]) < 0.02
     assert abs(share["all", 16] - 0.5) < 0.08
-    assert abs(share["without 2", 16] - 0.9) < 0.06
-    for head in ("without 1", "without 3", "without 4"):
+    assert abs(share["no head 2", 16] - 0.9) < 0.06
+    for head in ("no head 1", "no head 3", "no head 4"):
         assert share[head, 16] < share["all", 16] + 0.13
 
 

@@ -45,7 +45,8 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     Args:
         rows: of one call of `measure`.
         title: above the left panel, where no way is looked at.
-        focus: the way that is looked at; the titles say what it costs, and the others are grey.
+        focus: the way that is looked at; the titles say what is won and lost by it, and the others
+            are grey.
     Raises:
         ValueError: nothing was measured.
     """
@@ -73,8 +74,54 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         title = "memory allocated"
         name_lines(axes)
     return Picture(
-        figure, f"Two panels over the number of tokens, all logarithmic. {' '.join(said)}"
+        figure,
+        f"Two panels over the number of tokens, all logarithmic. {' '.join(said)}",
+        _trade(measured, focus) if focus else "",
     )
+
+
+def _trade(rows: Sequence[Row], focus: str) -> str:
+    """What is won and lost by the way that is looked at; if nothing is lost, how each line grows.
+
+    The other way is the one that takes the most memory at the greatest length.
+    """
+    most = max(row.n for row in rows)
+    last = {row.name: row for row in rows if row.n == most}
+    if focus not in last or len(last) < 2:
+        return ""
+    mine, other = last.pop(focus), max(last.values(), key=lambda row: row.bytes or 0)
+    times = [getattr(other, of) / getattr(mine, of) for of in AXES if getattr(mine, of)]
+    if len(times) == 2 and min(times) < 1 < max(times):
+        slow, less = ("slower", "less") if times[0] < 1 else ("faster", "more")
+        told = [f"{float(f'{max(each, 1 / each):.2g}'):,g} times" for each in times]
+        return f"{focus} beside {other.name}: {told[0]} {slow}, {told[1]} {less} memory"
+    fits = {of: _growth(rows, of) for of in AXES}
+    told = [
+        f"{noun} {', '.join(_as_power(*each, alone=len(fit) == 1) for each in fit.items())}"
+        for noun, fit in zip(("time", "memory"), fits.values(), strict=True)
+        if fit
+    ]
+    noun, _, rest = "; ".join(told).partition(" ")
+    grow = f"{noun.capitalize()} grows about {rest}" if told else ""
+    even = {name for names in fits["seconds"].values() for name in names}
+    uneven = [row.name for row in rows if row.n == most and row.name not in even]
+    why = f"{', '.join(uneven)}: the line of time is not even, so it gets no power."
+    return "\n".join([grow, why] if uneven and grow else [grow])
+
+
+def _growth(rows: Sequence[Row], quantity: Quantity) -> dict[int, list[str]]:
+    """By whole powers of N, whose line climbs so, where it climbs evenly."""
+    found: dict[int, list[str]] = {}
+    for name in dict.fromkeys(row.name for row in rows):
+        line = [row for row in rows if row.name == name]
+        if fitted := _power(line, quantity):
+            found.setdefault(round(float(fitted.partition("^")[2])), []).append(name)
+    return dict(sorted(found.items()))
+
+
+def _as_power(exponent: int, names: Sequence[str], alone: bool) -> str:
+    shown = {0: "not at all", 1: "as N", 2: "as N²", 3: "as N³"}.get(exponent, f"as N^{exponent}")
+    return shown if alone else f"{shown} for {' and '.join(names)}"
 
 
 def _costs(rows: Sequence[Row], focus: str, quantity: Quantity) -> str:

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
+from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 from PIL import Image
 
 from attnlab.figures.arrays import as_array
@@ -80,6 +81,7 @@ STYLE: Any = {
     "mathtext.default": "regular",  # a subscript looks like the words around it
 }
 HATCH = "#c4c4c4"
+LEAD = 33  # points from a line's end to its name, where the line goes on: some dashes
 CELL = "cell"  # the numbers that stand in the cells of a heatmap
 in_style = mpl.rc_context(STYLE)  # for a function that draws: what it writes is of one size
 Line = TypeVar("Line")
@@ -451,11 +453,12 @@ def with_looks(lines: Iterable[Line], looks: Sequence[Look]) -> list[tuple[Line,
     return list(zip(drawn, looks, strict=False))
 
 
-def name_lines(place: Axes) -> None:
+def name_lines(place: Axes, led: bool = False) -> None:
     """Write each line's label beside the axes, at the height where the line ends, in its colour.
 
     Args:
         place: with all its lines, scales and ticks.
+        led: each line goes on, in its own stroke, from its end to its name.
     """
     figure, size = place.get_figure(root=True), SIZE
     assert figure is not None
@@ -468,11 +471,19 @@ def name_lines(place: Axes) -> None:
     ]
     ends.sort(key=lambda each: each[0])
     heights = _apart([y for y, _ in ends], 1.3 * size * figure.dpi / 72)  # no two over each other
-    for height, (_, line) in zip(heights, ends, strict=True):
+    beside = Affine2D().scale(figure.dpi / 72) + ScaledTranslation(1, 0, place.transAxes)  # type: ignore[arg-type]
+    for height, (end, line) in zip(heights, ends, strict=True):
+        low, own = ((y - place.bbox.y0) / place.bbox.height for y in (height, end))
+        if led:
+            way = Line2D((0, 9, LEAD), (own, low, low))
+            way.update_from(line)
+            way.set(label="_", marker="", clip_on=False)
+            way.set_transform(blended_transform_factory(beside, place.transAxes))
+            place.add_artist(way)
         place.annotate(
             str(line.get_label()),
-            (1, (height - place.bbox.y0) / place.bbox.height),
-            (8, 0),
+            (1, low),
+            (LEAD + 5 if led else 8, 0),
             xycoords="axes fraction",
             textcoords="offset points",
             color=line.get_color(),

@@ -145,7 +145,7 @@ def losses(
         place.tick_params(labelleft=True)
         words.append(f"a line at {floor:.2f}, {label}")
     for place in axes[0]:  # when both have the same limits
-        name_lines(place)
+        name_lines(place, led=True)  # several share a colour
     one = len(cheats) == 1
     return Picture(
         figure,
