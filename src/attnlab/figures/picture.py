@@ -183,7 +183,8 @@ def _hidden(piece: Piece) -> str:
 def _style(width: int, share: str) -> str:
     """Between its own width and the narrowest in which words can be read; or nothing at all."""
     least = f"calc({share}*{width * SHRINKS:.0f}px)"
-    return f"height:auto;flex:1 0 {least};min-width:{least};max-width:calc({share}*{width}px)"
+    # Each grows by its width, so that panels of one row keep one scale.
+    return f"height:auto;flex:{width} 0 {least};min-width:{least};max-width:calc({share}*{width}px)"
 
 
 def _as_url(png: bytes) -> str:

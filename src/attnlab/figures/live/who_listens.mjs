@@ -8,6 +8,7 @@ const CROWD = 17;
 const FEW = 7; // are set larger
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
+const MOST = 1.6; // times its size, in a place that is wider
 const FAINT = 0.05; // less weight has no arc in a row that is not chosen
 
 /** Where words stand in a line: the middle of each, and the end of the last. */
@@ -37,7 +38,8 @@ function arches({ words, names, onChoose, onHover }) {
     node.addEventListener("pointerleave", () => onHover(null));
     return node;
   });
-  const list = drawn("svg", { role: "listbox", "aria-label": "query", "aria-orientation": "horizontal", width, height },
+  const list = drawn("svg", { role: "listbox", "aria-label": "query", "aria-orientation": "horizontal",
+    viewBox: `0 0 ${width} ${height}`, style: `min-width:${width}px;max-width:${MOST * width}px` },
     drawn("g", { "aria-hidden": "true" }, ...paths.flat()), ...nodes);
   const choose = (row) => {
     onChoose(row);

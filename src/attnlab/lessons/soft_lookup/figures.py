@@ -20,6 +20,8 @@ from attnlab.lessons.soft_lookup.turning import shelf as shelf
 COLOURS = tuple(colour.light for colour in SERIES)
 LINES = ("-.", "-", "--", ":")
 QUERY = ANSWER = "black"
+# Where a book's name is written over the temperature: its middle.
+NAMED = ((1.33, 0.14), (6.5, 0.58), (0.22, 0.17), (22.0, 0.06))
 NO_SLOPE: dict[str, Any] = {"marker": "x", "ls": "", "color": "black", "ms": 8, "mew": 1.5}
 SALT = 0  # the entry of a page that is plotted where one is enough
 Numbers = Sequence[float]
@@ -82,17 +84,7 @@ def sliding_query(
         below.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 60))
         for axis in (above, below):
             axis.tick_params(labelleft=True)
-            top = 0.9 if axis is above else 1.0
-            axis.axvline(_direction(query), ymax=top, color=GREY, lw=1, ls=":")
-        above.annotate(
-            "our question",
-            (_direction(query), 0.99),
-            (-5, 0),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-        )
+            axis.axvline(_direction(query), color=GREY, lw=1, ls=":")
     matches = [
         (_direction(key), page, book, colour)
         for key, page, book, colour in zip(keys, salt, books, COLOURS, strict=True)
@@ -102,6 +94,15 @@ def sliding_query(
         axes[0, 0].plot(angle, page, "o", color=colour)
         axes[0, 0].annotate(book, (angle, page), (0, 7), textcoords="offset points", ha="center")
         axes[1, 0].plot(angle, 0, **NO_SLOPE)
+    axes[0, 0].annotate(
+        "our question",
+        (_direction(query), 0.99),
+        (-5, 0),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+    )
     axes[1, 0].annotate("×: no slope", (0.03, 0.9), xycoords="axes fraction")
     axes[0, 0].set(ylabel="salt in the answer (g/l)", ylim=(-2, 1.2 * salt.max()))
     axes[1, 0].set(ylabel="slope (g/l per degree)", ylim=(-0.15, 1.2 * steepest))
@@ -136,11 +137,13 @@ def temperature(
     pages = np.array(values)[:, SALT]
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
-    figure, axes = new_figure(columns=2, width=9.0, height=3.7)
+    figure, axes = new_figure(columns=2, width=9.6, height=3.7, width_ratios=(5, 4))
     left, right = axes[0]
-    for share, book, colour, line in zip(shares.T, books, COLOURS, LINES, strict=True):
-        left.plot(temperatures, share, color=colour, ls=line, lw=2, label=book)
-    left.legend(frameon=False)
+    looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
+    for share, book, colour, line, (warm, high) in looks:
+        left.plot(temperatures, share, color=colour, ls=line, lw=2, zorder=4)
+        clear = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        left.text(warm, high, book, color=colour, ha="center", va="center", bbox=clear)
     left.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
     right.plot(temperatures, salt, color=ANSWER, lw=2)
     limits = ((pages[best], f"the page of {books[best]}"), (pages.mean(), "the plain mean"))
@@ -156,11 +159,20 @@ def temperature(
             va="top",
         )
     right.set(ylabel="salt in the answer (g/l)", title="the answer")
-    right.set_ylim(min(salt.min(), pages.mean()) - 1.0, salt.max() + 1.0)
+    right.set_ylim(min(salt.min(), pages.mean()) - 1.0, salt.max() + 2.0)
     for axis in (left, right):
         axis.set(xscale="log", xlabel="temperature τ")
         axis.axvline(1.0, color=GREY, ls=":", lw=1)
+        axis.annotate(
+            "τ = 1",
+            (1.0, 0.99),
+            (5, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            va="top",
+        )
     peak = int(np.argmax(salt))
+    second = int(np.argsort(shares[0])[-2])
     return Picture(
         figure,
         f"Two panels over temperature, {coldest:g} to {hottest:g} on a logarithmic axis. Left, "
@@ -169,6 +181,8 @@ def temperature(
         f"answer: {salt[0]:.2f} g/l at the cold end, where the page of {books[best]} says "
         f"{pages[best]:g}; at most {salt[peak]:.1f}, near temperature {temperatures[peak]:.2g}; "
         f"{salt[-1]:.2f} at the hot end, where the plain mean is {pages.mean():g}.",
+        f"On the way from {pages[best]:g} g/l to {pages.mean():g} the answer peaks at "
+        f"{salt[peak]:.1f}, because {books[second]} come in first.",
     )
 
 
