@@ -46,7 +46,7 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         rows: of one call of `measure`.
         title: above the left panel, where no way is looked at.
         focus: the way that is looked at; the titles say what is won and lost by it, and the others
-            are grey.
+            are grey. None is, where it was not measured at the greatest length.
     Raises:
         ValueError: nothing was measured.
     """
@@ -55,6 +55,8 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         raise ValueError("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row.name for row in measured))
     lengths = sorted({row.n for row in measured})
+    if not any((row.name, row.n) == (focus, lengths[-1]) for row in measured):
+        focus = ""
     figure, panels = new_figure(columns=2, width=10.0, height=3.9)
     said = []
     for axes, quantity in zip(panels[0], AXES, strict=True):
@@ -87,7 +89,7 @@ def _trade(rows: Sequence[Row], focus: str) -> str:
     """
     most = max(row.n for row in rows)
     last = {row.name: row for row in rows if row.n == most}
-    if focus not in last or len(last) < 2:
+    if len(last) < 2:
         return ""
     mine, other = last.pop(focus), max(last.values(), key=lambda row: row.bytes or 0)
     times = [getattr(other, of) / getattr(mine, of) for of in AXES if getattr(mine, of)]
