@@ -589,7 +589,7 @@ def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() 
     alike = model_film.written(model_film.WRONG["all words alike"], given)
     assert set(alike.words[6:]) == {"fox"}
     assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
-    film, swap = model_film.opening(), "Same weights, one swap: "
+    film, swap = model_film.opening(), "Same parameters, one swap: "
     lost = swap + "it can no longer find what followed “wolf”."
     for n, name in enumerate(model_film.WRONG):
         film.chosen = [n]

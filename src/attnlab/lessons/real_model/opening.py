@@ -231,7 +231,7 @@ class _Sheet:
 
     def swapped(self) -> list[Frame]:
         """Another one comes in its place, and writes."""
-        return self._below("Same weights, same words. Only the function in its heads is swapped.")
+        return self._below("Same parameters and words. Only the function in its heads is swapped.")
 
     def compared(self) -> list[Frame]:
         """A learner's own writes."""
@@ -286,7 +286,7 @@ class _Sheet:
 
     def _lost(self, n: int) -> str:
         """What a function does not do for a word that differs."""
-        swapped, before = "Same weights, one swap", _earlier(self.right, n)
+        swapped, before = "Same parameters, one swap", _earlier(self.right, n)
         if before is not None and all(before + 1 not in each for each in self.text.seen[n:][:1]):
             asks = self.right.words[before]
             return f"{swapped}: it can no longer find what followed “{asks}”."
