@@ -520,59 +520,53 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
 
 
 @pytest.mark.lessons("11-cost")
-def test_what_is_kept_of_tiles_is_softmax_of_all_scores_at_once() -> None:
-    powers = np.exp(tiles_film.scores())
+def test_answers_out_of_tiles_are_softmax_of_all_scores_at_once() -> None:
+    powers = np.exp(tiles_film.SCORES)
     weights = powers / powers.sum(axis=1, keepdims=True)
-    sums = weights.reshape(12, 3, 4).sum(axis=2)  # of each block of keys
+    sums = weights.reshape(6, 3, 2).sum(axis=2)  # of each block of keys
     last = shown("11-cost")[-1]
-    one = np.array([last[f"answer 0 0 {j}"]["width"] for j in range(3)], float)
-    np.testing.assert_allclose(one / tiles_film.LENGTH, sums[0], atol=1e-3)
-    wide = [[last[f"sum {n // 4} {n % 4} {j}"]["width"] for j in range(3)] for n in range(12)]
-    np.testing.assert_allclose(np.array(wide, float) / tiles_film.WIDE, sums, atol=1e-3)
-    assert "exact" in opening_of("11-cost").state["frames"][-1]["told"]
+    for what in ("sum", "at once"):
+        wide = [[last[f"{what} {n} {j}"]["width"] for j in range(3)] for n in range(6)]
+        np.testing.assert_allclose(np.array(wide, float) / tiles_film.LENGTH, sums, atol=1e-3)
 
 
 @pytest.mark.lessons("11-cost")
 def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> None:
-    frames = shown("11-cost")
+    frames, told = shown("11-cost"), opening_of("11-cost").state["frames"]
     [at] = [n for n, parts in enumerate(frames) if "factor 0" in parts]
-    parts = opening_of("11-cost").state["frames"][at]["parts"]
-    factors = {key[-1]: float(text[1:]) for _, key, _, text in parts if key.startswith("factor")}
-    for r in range(4):
-        old, new = (float(parts[f"sum 0 {r} 0"]["width"]) for parts in frames[at - 1 : at + 1])
-        outline = frames[at].get(f"old 0 {r} 0", {}).get("width")
-        assert outline == (old if str(r) in factors else None)
-        assert new / old == pytest.approx(factors.get(str(r), 1), abs=0.01)
-    assert factors["0"] == pytest.approx(np.exp(1 - 3), abs=0.01)
-    told = opening_of("11-cost").state["frames"][at]["told"]
-    assert told.endswith("largest: 3, not 1, so A's sum shrinks: ×e¹⁻³ = ×0.14.")
-    for parts in frames:
-        assert sum(key.startswith("score ") for key in parts) in (0, 16)
-        assert sum(key == "held" for key in parts) <= 1
-    done = [sum(key.startswith("done") for key in parts) for parts in frames]
-    assert done == sorted(done)
-    texts = [
-        {key: text for _, key, _, text in each["parts"]}
-        for each in opening_of("11-cost").state["frames"]
+    assert "factor 1" not in frames[at]
+    for r, factor in enumerate([np.exp(1 - 3), 1]):
+        old, new = (float(parts[f"sum {r} 0"]["width"]) for parts in frames[at - 1 : at + 1])
+        outline = frames[at].get(f"old {r} 0", {}).get("width")
+        assert outline == (old if factor < 1 else None)
+        assert new / old == pytest.approx(factor, abs=0.01)
+    assert told[at]["told"].startswith("So its bar shrinks, times e¹⁻³ = 0.14.")
+    [factor] = [text for _, key, _, text in told[at]["parts"] if key == "factor 0"]
+    assert factor == "× 0.14"
+    for parts in frames[1:-1]:
+        faces = [key.split()[1] for key in parts if key.startswith("box ") and "lar" not in key]
+        assert faces == [faces[0]] * 4
+        assert float(parts[f"box {faces[0]} 00"]["x"]) > float(parts["memory"]["x"])
+        assert [f"done {n}" in parts for n in range(9)] == [n < int(faces[0]) for n in range(9)]
+    assert [any(key.startswith("box") for key in parts) for parts in (frames[0], frames[-1])] == [
+        False,
+        False,
     ]
-    assert [each["count"] for each in texts] == [f"{16 * n} done" for n in done]
-    assert (texts[-1]["all"], texts[-1]["most"], done[-1]) == ("144", "16", 9)
 
 
 @pytest.mark.lessons("11-cost")
 def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
-    scores = tiles_film.scores()
     for parts, frame in zip(shown("11-cost"), opening_of("11-cost").state["frames"], strict=True):
-        texts = {key: text.replace("−", "-") for _, key, _, text in frame["parts"]}
-        faces = [key.split() for key in parts if key.startswith("score ")]
-        for tile, cell in [key[1:] for key in faces]:
-            (i, j), r = divmod(int(tile), 3), int(cell[0])
-            largest = scores[4 * i + r, : 4 * j + 4].max()
-            told = {f"score {tile} {cell}": texts[f"number {tile} {cell}"]}
-            if f"top {i} {r}" in parts:
-                told[f"top {i} {r}"] = texts[f"largest {i} {r}"]
-            for key, text in told.items():
-                assert (float(parts[key]["fill-opacity"]) > 0.5) == (float(text) == largest), key
+        texts = {key: text for _, key, _, text in frame["parts"]}
+        faces = [key.split()[1:] for key in parts if key.startswith("box ")]
+        tile = next((int(face[0]) for face in faces if face[0] != "largest"), 0)
+        i, j = divmod(tile, 3)
+        for face in faces:
+            r = int(face[2] if face[0] == "largest" else face[1][0])
+            largest = tiles_film.SCORES[2 * i + r, : 2 * j + 2].max()
+            key = " ".join(face)
+            dark = float(parts[f"box {key}"]["fill-opacity"]) > 0.5
+            assert dark == (float(texts[f"number {key}"]) == largest), key
 
 
 @pytest.mark.lessons("14-real-model")
