@@ -642,23 +642,24 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
 
 
 @pytest.mark.lessons("10-training")
-def test_its_dots_stand_at_its_numbers_on_the_axes() -> None:
-    for parts, frame in zip(
-        shown("10-training"), opening_of("10-training").state["frames"], strict=True
-    ):
-        says = {key: text for _, key, _, text in frame["parts"]}
-        low, high = points(parts["rises axis"])[:, 1]
-        now = low + (high - low) * float(says["near now"])
-        assert float(parts["rises dot"]["cy"]) == pytest.approx(now, abs=0.6)
+def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blue() -> None:
+    from attnlab.lessons.training import opening as film
+
+    losses = json.loads(film.RECORDED.read_text(encoding="utf-8"))["losses"]
+    for step, parts in zip(film.STEPS, shown("10-training"), strict=True):
         two, five = (float(parts[f"loss {at}"]["y"]) for at in (2, 5))
-        along = np.log(float(says["loss now"].split()[1]) / 2) / np.log(5 / 2)
-        assert float(parts["falls dot"]["cy"]) == pytest.approx(
-            two + (five - two) * along - 6, abs=3
-        )
+        along = np.log(film._loss(step, losses) / 2) / np.log(5 / 2)
+        assert float(parts["dot"]["cy"]) == pytest.approx(two + (five - two) * along - 6, abs=0.1)
+        if f"tick {step}" in parts and step < film.STEPS[-1]:
+            assert float(parts["dot"]["cx"]) == parts[f"tick {step}"]["x"]
+        for key in parts:
+            if key.startswith("arc "):
+                i, j = map(int, key.split()[1:])
+                assert (parts[key]["stroke"] == BLUE.drawn) == (i - j == 1)
 
 
 @pytest.mark.lessons("10-training")
-def test_its_loss_nears_one_letters_level_and_passes_it_as_it_looks_back() -> None:
+def test_its_loss_nears_one_letters_level_and_passes_it_where_it_is_blue() -> None:
     from attnlab.lessons.training import opening as film
 
     known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
@@ -668,9 +669,15 @@ def test_its_loss_nears_one_letters_level_and_passes_it_as_it_looks_back() -> No
     assert two + 0.3 < loss[100] < one
     assert loss[1000] < two < one
     last = shown("10-training")[-1]
+    blue = points(last["gathers"])
+    assert [*blue[[0, -1], 0]] == pytest.approx(
+        [last[f"tick {at}"]["x"] for at in film.JUMP], abs=0.1
+    )
+    one_high, two_high = (points(last[f"by {name}"])[0, 1] for name in film.LEVELS)
+    assert blue[0, 1] < one_high < blue[-1, 1] < two_high < float(last["dot"]["cy"])
     for name in film.LEVELS:
-        assert float(last[f"level {name}"]["y"]) - 6 == pytest.approx(
-            points(last[f"by {name}"])[0, 1], abs=2.1
+        assert float(last[f"level {name}"]["y"]) + 5 == pytest.approx(
+            points(last[f"by {name}"])[0, 1], abs=0.1
         )
 
 

@@ -2,9 +2,9 @@
 
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
-It is the training of the lesson's writer. The loss and the weight one letter back have a strip
-each, over one line of steps. Levels are what counts of letters reach: how often each follows one
-letter, and how often it follows two. The writer's last states differ a little from machine to
+It is the training of the lesson's writer. Arcs that go one letter back are blue, and so is the loss
+while they gather. Levels are what counts of letters reach: how often each follows one letter, and
+how often it follows two. The writer's last states differ a little from machine to
 machine, and its pages from one Python to the next, so what is shown is recorded, in `opening.json`.
 """
 
@@ -33,20 +33,19 @@ HIGH = 270
 FLOOR, LINE = 230, 262  # ends of the arcs, and the text
 EDGE, PITCH, SIZE = 14, 18.8, 31  # the first letter's middle; from letter to letter; of letters
 SEEN = 25  # letters that have room
-LEFT, RIGHT, SIDE = 30, 250, 266  # of both strips; what is said of them
-TOP, LOW = 10, 92  # of the loss's strip
-LIMITS = 5.2, 1.6  # losses there; between them equal ratios are equally far
-NEAR_TOP, NEAR_LOW = 106, 140  # of the strip of the weight one letter back, 1 and 0
-TICKS = 159  # a line of steps
+LEFT, RIGHT = 28, 468  # of the chart
+TOP, LOW = 10, 121
+LIMITS = 5.0, 1.6  # losses there; between them equal ratios are equally far
+TICKS, NEAR = 140, 170  # a line of steps, and one over the arcs
 LEAST = 0.08  # a weight that is drawn
-NEAREST, FARTHER = 38, 2.1  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 38, 1.25  # pull of an arc to the letter before; more for each further
 THICK = 5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    frames = [_frame(n, **known) for n in range(len(known["states"]))]
+    frames = [_frame(**state, **known) for state in known.pop("states")]
     return Film("A model learns to write", frames, HIGH)
 
 
@@ -57,22 +56,27 @@ def to_neighbours(weights: list[list[float]]) -> float:
 
 
 def _frame(
-    n: int, states: list[dict[str, Any]], losses: list[float], by_counts: list[float]
+    step: int,
+    text: str,
+    weights: list[list[float]],
+    losses: list[float],
+    by_counts: list[float],
 ) -> Frame:
-    step, weights = states[n]["step"], states[n]["weights"]
-    text, near = whole(states[n]["text"]), to_neighbours(states[n]["weights"])
-    parts = [
-        arc(f"arc {i} {j}", _at(i), _at(j), FLOOR, weight, thickest=THICK, pull=_pull(i - j))
+    text, near = whole(text), to_neighbours(weights)
+    drawn = [
+        (i, j, weight)
         for i, row in enumerate(weights[: len(text)])
         for j, weight in enumerate(row)
         if weight >= LEAST
     ]
+    parts = [*_axes(step), *_levels(step, by_counts), *_curve(step, losses)]
+    parts += [_arc(*each) for each in sorted(drawn, key=lambda each: each[0] - each[1] == 1)]
     parts += [_letter(i, letter) for i, letter in enumerate(text)]
-    parts += [*_levels(step, by_counts), *_curves(n, states, losses)]
-    if step == JUMP[1]:
-        says = "each one letter back"
-        parts.append(word("found", WIDE - 6, FLOOR - 38, says, BLUE, "end"))
-    return Frame(parts, _told(step, near, _loss(step, losses), by_counts))
+    parts += [
+        word("near now", EDGE - 10, NEAR, f"{near:.2f}", BLUE, "start", 28, 700),
+        word("near name", 76, NEAR, "of the weight goes one letter back", BLUE, "start"),
+    ]
+    return Frame(parts, _told(step, _loss(step, losses), by_counts))
 
 
 def whole(text: str) -> str:
@@ -81,7 +85,7 @@ def whole(text: str) -> str:
     return PROMPT + (words or text[len(PROMPT) : SEEN - 1])
 
 
-def _told(step: int, near: float, loss: float, levels: list[float]) -> str:
+def _told(step: int, loss: float, levels: list[float]) -> str:
     if step == 0:
         return "Noise. In the first layer each letter looks everywhere."
     if step < JUMP[0]:
@@ -94,27 +98,77 @@ def _told(step: int, near: float, loss: float, levels: list[float]) -> str:
     if step == JUMP[1]:
         return f"Two letters tell more than one. The loss is {loss:.1f}, and words come."
     if step < STEPS[-1]:
-        goes = f"{near:.2f} of the weight goes one letter back"
-        return f"In the first layer {goes}. Nobody told it to."
+        return "Nobody told the first layer to look one letter back."
     return f"Below {levels[1]:.1f} it uses more than two letters. “{INVENTED}” is no word yet."
+
+
+def _axes(step: int) -> list[Part]:
+    """Of losses over steps, and the step that is now."""
+    ticks = (*STEPS[:-2], STEPS[-1])
+    return [
+        line("floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
+        line("axis", [(LEFT, LOW), (LEFT, TOP)], GREY, 1.5),
+        *(
+            word(f"loss {at}", LEFT - 11, _high(at) + 6, f"{at}", GREY, "end", SMALL)
+            for at in (2, 3, 5)
+        ),
+        *(
+            word(
+                f"tick {at}", _along(at) - (at == STEPS[-1]) * 18, TICKS, f"{at}", GREY, size=SMALL
+            )
+            for at in ticks
+        ),
+        word("steps", 368, TICKS, "steps (log)", GREY, size=SMALL),
+        word("loss", LEFT + 24, TOP + 9, "loss (log)", ORANGE, "start", SMALL),
+        word("step", WIDE - 4, 30, f"step {step}", anchor="end", size=32, weight=700),
+    ]
 
 
 def _levels(step: int, losses: list[float]) -> list[Part]:
     """How low a loss can be by so many letters, where it has been spoken of."""
-    parts = []
-    for (name, start), loss, low in zip(LEVELS.items(), losses, (4, 8), strict=True):
+    right, parts = WIDE - 4, []
+    for (name, start), loss in zip(LEVELS.items(), losses, strict=True):
         if step >= start:
             y = _high(loss)
-            says = f"best with {name}: {loss:.1f}"
             parts += [
-                line(f"by {name}", [(LEFT, y), (RIGHT, y)], ORANGE, 2, dashes="4 6"),
-                word(f"level {name}", SIDE, y + low, says, ORANGE, "start", SMALL),
+                line(f"by {name}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
+                word(f"level {name}", right, y - 5, f"{name}: {loss:.1f}", INK, "end", SMALL),
             ]
-    return parts
+    says = word("levels", right, _high(losses[0]) - 25, "best guess from", INK, "end", SMALL)
+    return [says, *parts] if parts else []
+
+
+def _curve(step: int, losses: list[float]) -> list[Part]:
+    """The loss so far, a dot where it is, and in blue where the arcs gather."""
+    points = [(EVERY * n, loss) for n, loss in enumerate(losses)]
+    here = _along(step), _high(_loss(step, losses))
+
+    def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
+        """The curve between two steps, as far as it has come."""
+        some = [(at, loss) for at, loss in points if first < at < last]
+        some = [(first, _loss(first, losses)), *some, (last, _loss(last, losses))]
+        gone = [(_along(at), _high(loss)) for at, loss in some if at <= step]
+        return line(key, gone + [here] * (len(some) - len(gone)), colour, thick)
+
+    parts = [upto("curve", 0, STEPS[-1], ORANGE, 4.5)]
+    start, end = JUMP
+    if step >= start:
+        parts.append(upto("gathers", start, end, BLUE, 7))
+    if step > start:
+        middle = (_along(start) + _along(end)) / 2
+        parts.append(word("found", middle, _high(2.9), "arcs gather", BLUE, size=SMALL, weight=600))
+    return [*parts, dot("dot", *here, 8, ORANGE)]
 
 
 def _at(n: int) -> float:
     return EDGE + PITCH * n
+
+
+def _arc(i: int, j: int, weight: float) -> Part:
+    """From letter i to letter j: blue if that is the one before."""
+    colour = BLUE if i - j == 1 else GREY
+    pull = NEAREST + FARTHER * (i - j - 1) if i > j else 0
+    return arc(f"arc {i} {j}", _at(i), _at(j), FLOOR, weight, colour, thickest=THICK, pull=pull)
 
 
 def _letter(n: int, letter: str) -> Part:
@@ -126,58 +180,6 @@ def _letter(n: int, letter: str) -> Part:
     )
 
 
-def _pull(back: int) -> float:
-    """How far the arc to a letter so far back is pulled up; 0: as any that goes to itself."""
-    return NEAREST + FARTHER * (back - 1) if back else 0
-
-
-def _curves(n: int, states: list[dict[str, Any]], losses: list[float]) -> list[Part]:
-    """The loss that falls and the weight one letter back that rises, up to a step."""
-    step = states[n]["step"]
-    falls = [(EVERY * m, _high(loss)) for m, loss in enumerate(losses)]
-    rises = [(each["step"], _near(to_neighbours(each["weights"]))) for each in states]
-    loss, now = _loss(step, losses), to_neighbours(states[n]["weights"])
-    return [
-        line("falls floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
-        line("falls axis", [(LEFT, LOW), (LEFT, TOP)], ORANGE, 1.5),
-        line("rises floor", [(LEFT, NEAR_LOW), (RIGHT, NEAR_LOW)], GREY, 1.5),
-        line("rises axis", [(LEFT, NEAR_LOW), (LEFT, NEAR_TOP)], BLUE, 1.5),
-        *(
-            word(f"loss {at}", LEFT - 8, _high(at) + 6, f"{at}", ORANGE, "end", SMALL)
-            for at in (2, 3, 5)
-        ),
-        *(
-            word(f"near {at}", LEFT - 8, _near(at) + 6, f"{at}", BLUE, "end", SMALL)
-            for at in (0, 1)
-        ),
-        *(
-            word(f"tick {at}", _along(at) - n, TICKS, f"{at}", GREY, size=SMALL)
-            for at, n in zip((0, *JUMP, STEPS[-1]), (0, 0, 0, 18), strict=True)
-        ),
-        word("steps", SIDE, TICKS, "steps", GREY, "start", SMALL),
-        *_line("falls", falls, step, _high(loss), ORANGE),
-        *_line("rises", rises, step, _near(now), BLUE),
-        word("falls name", LEFT + 34, TOP + 9, "loss", ORANGE, "start", SMALL),
-        word("step", SIDE, 19, f"step {step}", anchor="start", size=SMALL, weight=600),
-        word("loss now", WIDE - 6, 19, f"loss {loss:.1f}", ORANGE, "end", SMALL, 700),
-        word("near now", SIDE, 116, f"{now:.2f}", BLUE, "start", 26, 700),
-        word("near name", SIDE + 66, 116, "of weight", BLUE, "start", SMALL),
-        word("near name, on", SIDE, 137, "goes one letter back", BLUE, "start", SMALL),
-    ]
-
-
-def _line(
-    key: str, points: list[tuple[int, float]], step: int, y: float, colour: Colour
-) -> list[Part]:
-    """A curve up to a step, and a dot where it is."""
-    here = _along(step), y
-    gone = [(_along(at), high) for at, high in points if at <= step]
-    return [
-        line(f"{key} curve", gone + [here] * (len(points) - len(gone)), colour, 4.5),
-        dot(f"{key} dot", *here, 7, colour),
-    ]
-
-
 def _loss(step: int, losses: list[float]) -> float:
     """At a step that may be half-way between two losses."""
     before, after = losses[step // EVERY], losses[math.ceil(step / EVERY)]
@@ -185,18 +187,13 @@ def _loss(step: int, losses: list[float]) -> float:
 
 
 def _high(loss: float) -> float:
-    """Where a loss stands in its strip."""
+    """Where a loss stands in the chart."""
     most, least = LIMITS
     return LOW - (LOW - TOP) * math.log(loss / least) / math.log(most / least)
 
 
-def _near(weight: float) -> float:
-    """Where a weight stands in its strip."""
-    return NEAR_LOW - (NEAR_LOW - NEAR_TOP) * weight
-
-
 def _along(step: int) -> float:
-    """Where a step stands: the first ones are wider, as most happens there."""
+    """Where a step stands: by its logarithm, but for the first ones, as the axis has a 0."""
     return LEFT + (RIGHT - LEFT) * math.log1p(step / EVERY) / math.log1p(STEPS[-1] / EVERY)
 
 
