@@ -102,7 +102,7 @@ def opening() -> Film:
 
     told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. Fast memory has "
     frames.append(Frame([*_grid(0), *_memory(APART), *_apart()], f"{told}room for {BLOCK**2}."))
-    tile(0, f"The first {BLOCK} queries meet the first {BLOCK} keys. Dark: a row's largest score.")
+    tile(0, f"The first {BLOCK} queries meet the first {BLOCK} keys. Bold: a row's largest score.")
     told = "Kept: each row's largest, and its weights, e^(score − largest), added up."
     tile(0, told, *_kept(0, a, a.m))
     told = f"The tile moves on and forgets A. Query 1 has a larger score: {_whole(new)}"
