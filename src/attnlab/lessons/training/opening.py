@@ -132,9 +132,9 @@ def _levels(step: int, losses: list[float]) -> list[Part]:
             y = _high(loss)
             parts += [
                 line(f"by {name}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-                word(f"level {name}", right, y - 5, f"{name}: {loss:.1f}", INK, "end", SMALL),
+                word(f"level {name}", right, y - 5, f"{name}: {loss:.1f}", GREY, "end", SMALL),
             ]
-    says = word("levels", right, _high(losses[0]) - 25, "best guess from", INK, "end", SMALL)
+    says = word("levels", right, _high(losses[0]) - 25, "best guess from", GREY, "end", SMALL)
     return [says, *parts] if parts else []
 
 
