@@ -215,20 +215,24 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     Args:
         diaries: of trainings, with two parts of a text; the last one is looked at.
     """
-    figure, axes = new_figure(width=8.4, height=3.9)
+    figure, axes = new_figure(width=5.1, height=3.9)
     place, said = axes[0, 0], []
     for diary in diaries:
-        colour = ORANGE if diary is diaries[-1] else GREY
+        last = diary is diaries[-1]
+        colour = ORANGE if last else GREY
         steps = [diary.EVERY * n for n in range(len(next(iter(diary.curves.values()))))]
         highest = max(curve[-1] for curve in diary.curves.values())
         for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
             place.plot(steps, curve, line, color=colour, linewidth=2)
+            above = curve[-1] == highest
+            words = f"{name}: {curve[-1]:.1f}"
             place.annotate(
-                f"{name}: {curve[-1]:.1f}",
+                words.replace(", ", ",\n") if last else words,
                 (steps[-1], curve[-1]),
-                (8, 0),
+                (8, 0) if last else (0, 6 if above else -6),
                 textcoords="offset points",
-                va="bottom" if curve[-1] == highest else "top",
+                ha="left" if last else "right",  # the longest training ends where the axis does
+                va="bottom" if above else "top",
                 color=colour,
             )
             said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
