@@ -39,7 +39,8 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
     place.set_title(
         f"Your tiles are fastest {best:,} wide: {in_seconds(tiles[best])} for {tokens:,} tokens"
     )
-    place.set_xticks([*tiles], [f"{width:,}" if n % 2 == 0 else "" for n, width in enumerate(tiles)])
+    named = [f"{width:,}" if n % 2 == 0 else "" for n, width in enumerate(tiles)]
+    place.set_xticks([*tiles], named)
     low, high = place.get_ylim()
     ticks = [by * 10.0**power for power in range(-6, 3) for by in (1, 2, 5)]
     ticks = [tick for tick in ticks if low <= tick <= high]
