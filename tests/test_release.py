@@ -39,6 +39,7 @@ each_lesson = pytest.mark.parametrize("slug", SLUGS)
 STUB_END = re.compile(
     r'# Your code here\n\s+raise NotImplementedError\("This exercise is not written yet\."\)\Z'
 )
+PHONE = 390 - 24  # px: a narrow page, less its margins
 TELLING = 12  # characters, spaces left out; shorter lines are anybody's
 
 
@@ -326,6 +327,13 @@ def test_every_figure_has_a_text_alternative(slug: str) -> None:
             assert not pictures or "text/html" in data, (
                 f"{pictures} without alt text: {cell.source}"
             )
+
+
+@each_lesson
+def test_each_part_of_a_picture_fits_a_phone_with_words_that_can_be_read(slug: str) -> None:
+    texts = shown(read(solution_path(slug)))
+    least = [int(px) for text in texts for px in re.findall(r"min-width:calc\(.*?\*(\d+)px", text)]
+    assert max(least, default=0) <= PHONE, "new_figure(width=5.1) is as wide as one panel can be"
 
 
 @pytest.mark.parametrize(
