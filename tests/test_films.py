@@ -389,52 +389,57 @@ def test_the_numbers_that_are_shown_add_up() -> None:
 
 
 @pytest.mark.lessons("03-numpy")
-def test_an_axis_that_was_added_up_is_struck_and_none_of_it_is_left() -> None:
+def test_lesson_03s_letters_go_behind_the_arrow_when_the_axis_between_them_is_struck() -> None:
+    from attnlab.lessons.numpy import opening as film
+
+    code = [
+        [text for tag, _, look, text in sorted(frame["parts"], key=left) if is_code(tag, look)]
+        for frame in opening_of("03-numpy").state["frames"]
+    ]
+    lines = ["".join(signs) for signs in code]
+    scores, mix = 'einsum("nk,mk->nm", Q, K)', 'einsum("nm,mv->nv", A, V)'
+    before = [each.replace('nm", Q', '", Q').replace('nv"', '"') for each in (scores, mix)]
+    assert lines == [before[0]] * 4 + [scores] + [before[1]] * 2 + [mix]
     frames = shown("03-numpy")
-    gone = [at for at, parts in enumerate(frames) if parts.get("bar k", {}).get("opacity") == 0]
-    assert len(gone) == 1
-    assert "axis k shared" in frames[gone[0] - 1]
-    for parts in frames[gone[0] :]:
-        assert {"S 1 struck", "S 4 struck"} <= parts.keys()
-        assert "axis k shared" not in parts
-    for name, parts in (("nm", frames[gone[0]]), ("nv", frames[-1])):  # those around it are its own
-        assert {key for key in parts if key.startswith("axis")} == {f"axis {each}" for each in name}
-    for axis in "km":  # as written: Q (n, k), K (m, k), V (m, v)
-        sources = [key for key in frames[-1] if key.endswith(f" {axis} struck")]
-        assert len(sources) == 2
+    struck = [{key[0] for key in frame if key.endswith("struck")} for frame in frames]
+    assert [bool(keys) for keys in struck] == [False] * 4 + [True, False, False, True]
+    assert frames[4]["bar k"]["opacity"] == 0  # that axis is not there any more
+    assert {key for key in frames[4] if key.startswith("axis")} == {"axis n", "axis m"}
+    assert {"axis k struck", "axis m struck"} <= frames[-1].keys()
+    assert not {"axis n struck", "axis v struck"} & frames[-1].keys()
+    for line, product in ((scores, film.S), (mix, film.Z)):
+        formula, (one, other) = line.split('"')[1], line[-5:-1].split(", ")
+        found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
+        np.testing.assert_array_equal(found, product)
+
+
+def left(part: Part) -> float:
+    return float(part[2].get("x", 0))
+
+
+def is_code(tag: str, look: dict[str, float | str]) -> bool:
+    return tag == "text" and "font-family" in look and float(look["opacity"]) > 0
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_steps_add_up_and_its_shares_are_softmax_of_scores_over_2() -> None:
-    from attnlab.lessons.numpy import opening as film
-
+def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() -> None:
     frames = opening_of("03-numpy").state["frames"]
     says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-    steps = 0
-    for frame, texts in zip(frames, says, strict=True):
-        if "first cell" in frame["told"]:
-            sentence = frame["told"].split(" in the first cell")[0].split(": ")[1]
-            worked, total = sentence.split(" = ")
-            sums = [part.split(" · ") for part in worked.split(" + ")]
-            exact = [Fraction(each[0]) * Fraction(each[-1] if each[1:] else 1) for each in sums]
-            name = "Z" if "m:" in frame["told"] else "made"
-            assert sum(exact) == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
-            steps += 1
-    assert steps == 4
-    at = next(n for n, texts in enumerate(says) if "name A left" in texts)
+    worked = [(frame["told"], texts) for frame, texts in zip(frames, says, strict=True)]
+    worked = [(told, texts) for told, texts in worked if "multiply and add" in told]
+    for name, (told, texts) in zip("SZ", worked, strict=True):
+        terms, total = told[:-1].split(": ")[1].split(" = ")
+        pairs = [[Fraction(each) for each in term.split(" · ")] for term in terms.split(" + ")]
+        added = sum(one * other for one, other in pairs)
+        assert added == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
+    at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
-        np.array([[float(texts[f"made says {i} {j}"]) for j in range(3)] for i in range(3)])
+        np.array([[float(texts[f"S says {i} {j}"]) for j in range(3)] for i in range(3)])
         for texts in says[at - 1 : at + 1]
     )
     powers = np.exp(scores / 2)
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-4)
-    for name, (one, other), product in (("S", "QK", film.S), ("Z", "AV", film.Z)):
-        signs = "".join(says[-1][f"{name} {n}"] for n in range(len("nk,mk->nm")))
-        written = "".join([says[-1][f"{name} call"], signs, says[-1][f"{name} ends"]])
-        assert (written, says[-1][f"{name} of"]) == (f'einsum("{signs}",', f"{one}, {other})")
-        of = film.NUMBERS | {"K": film.K}
-        np.testing.assert_array_equal(np.einsum(signs, of[one], of[other]), product)
 
 
 @pytest.mark.lessons("04-scaling")
