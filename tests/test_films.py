@@ -367,25 +367,33 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     assert drawn == pytest.approx(unit * (powers @ values) / powers.sum(), abs=0.02)
     told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
     assert told[3].endswith("= 6.")
-    assert told[5].startswith("3.5 is about 3 times 1.2")
-    np.testing.assert_allclose(keys @ q / 3**0.5, [0.6, 1.2, 3.5], atol=0.05)
-    assert f" {powers[2] / powers[1]:.0f} times the share" in told[5]
+    assert told[5].startswith("3.5 is 2.3 above 1.2: ")
+    assert told[5].endswith(f" e^2.3 = {powers[2] / powers[1]:.0f} times the share.")
+    np.testing.assert_allclose(powers[2] / powers[1], np.exp(2.3), rtol=0.02)
 
 
 @pytest.mark.lessons("02-pure-python")
 def test_the_numbers_that_are_shown_add_up() -> None:
-    parts = opening_of("02-pure-python").state["frames"][-1]["parts"]
-    says = {key: text for tag, key, _, text in parts if tag == "text"}
-    assert sum(Fraction(says[f"number {m}"]) for m in range(3)) == 1
-    assert [says[f"score {m}"] for m in range(3)] == ["1 → 0.6", "2 → 1.2", "6 → 3.5"]
-    powers = np.exp([float(says[f"score {m}"].split()[-1]) for m in range(3)])
-    shares = [float(says[f"number {m}"]) for m in range(3)]
-    np.testing.assert_allclose(powers / powers.sum(), shares, atol=1e-3)
+    frames = opening_of("02-pure-python").state["frames"]
+    says = [
+        {key: text for tag, key, _, text in frame["parts"] if tag == "text"} for frame in frames
+    ]
+    for m, asked in enumerate(says[1:4]):
+        products = [int(asked[f"query {c}"]) * int(asked[f"key {m} {c}"]) for c in range(3)]
+        assert [asked[f"product {c}"] for c in range(3)] == [str(each) for each in products]
+        assert asked[f"score {m}"] == str(sum(products))
+    weighed, last = says[5], says[-1]
+    shares = [float(last[f"share {m}"]) for m in range(3)]
+    assert sum(Fraction(last[f"share {m}"]) for m in range(3)) == 1
+    scaled = np.array([float(weighed[f"÷ √3 {m}"]) for m in range(3)])
+    scores = [float(weighed[f"score {m}"]) / 3**0.5 for m in range(3)]
+    np.testing.assert_allclose(scaled, scores, atol=0.05)
+    np.testing.assert_allclose(np.exp(scaled) / np.exp(scaled).sum(), shares, atol=1e-3)
     for e in range(2):
-        terms = [says[f"term {m} {e}"] for m in range(3)]
-        read = [share * float(says[f"value {m} {e}"]) for m, share in enumerate(shares)]
+        terms = [last[f"term {m} {e}"] for m in range(3)]
+        read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
         np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
-        assert sum(map(Fraction, terms)) == Fraction(says[f"z {e}"])
+        assert sum(map(Fraction, terms)) == Fraction(last[f"z {e}"])
 
 
 @pytest.mark.lessons("03-numpy")
