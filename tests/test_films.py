@@ -474,17 +474,32 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     from attnlab.lessons.scaling.opening import scores, weights
 
     frames = opening_of("04-scaling").state["frames"]
-    shares = [np.sort(each[-1])[-2:] for each in weights()]
-    over, times = (first / second for second, first in shares)
-    for frame, each in zip(frames[-2:], weights(), strict=True):
-        assert f"share of “{OFFERED[each[-1].argsort()[-2]]}”" in frame["told"]
-    assert f"into over {over // 10 * 10:.0f} times" in frames[-2]["told"]
-    assert f"gets {times:.1f} times" in frames[-1]["told"]
+    says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+    raw, divided = ((each[-1].max() / np.sort(each[-1])[-2]) for each in weights())
+    best, second = (OFFERED[n] for n in weights()[0][-1].argsort()[:-3:-1])
     lead = float(np.diff(np.sort(scores()[-1])[-2:])[0])
-    spread = np.ptp(scores(), axis=-1)
-    for said, frame in zip((*spread, None, None), frames, strict=True):
-        texts = [text for *_, text in frame["parts"]]
-        assert (f"lead {lead:.1f}" if said is None else f"spread {said:.1f}") in texts
+    np.testing.assert_allclose([raw, divided], np.exp([lead, lead / 8]))
+    told = [frame["told"] for frame in frames[-2:]]
+    assert told[0] == (
+        f"A lead of {lead:.1f}: softmax gives “{best}” {raw:.0f} times the share of “{second}”."
+    )
+    assert told[1].startswith(
+        f"Divided, the lead is {lead / 8:.1f}, and “{best}” gets {divided:.1f}"
+    )
+    assert weights()[1][-1].argsort()[-2] == OFFERED.index(second)
+    last = says[-1]
+    assert last["raw ratio"] == f"{raw:.0f} : 1"
+    assert last["divided ratio"] == f"{divided:.1f} : 1"
+    assert last["raw of"] == last["divided of"] == f"{best} : {second}"
+    for strip, found in (
+        ("raw", scores()),
+        ("divided", scores() / np.sqrt([1, 4, 16, 64])[:, None]),
+    ):
+        for n, spread in enumerate(np.ptp(found, axis=-1)):
+            assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
+    assert [[text for key, text in each.items() if key.startswith("width")] for each in says] == [
+        ["1", "4", "16", "64"]
+    ] * 6
 
 
 @pytest.mark.lessons("01-soft-lookup")
