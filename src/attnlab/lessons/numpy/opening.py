@@ -253,7 +253,7 @@ def _mix() -> list[Frame]:
     return [
         Frame(
             [*meeting, *made.boxes(is_known=False)],
-            f"Divided by √4 = {ROOT:g}, through softmax: S becomes A, which meets V at m.",
+            f"Divided by √4 = {ROOT:g}, then softmax: S is now A, and meets V at m.",
         ),
         Frame(
             [*meeting, *made.boxes(), *MIX.along(0, 0), *made.says(), *MIX.coming()],
@@ -397,7 +397,7 @@ def _code(key: str, x: float, text: str, anchor: str = "middle") -> Part:
 
 def _struck(key: str, letter: Place, size: float = CODED) -> Part:
     """A line through a letter."""
-    (x, y), half, rises = letter, 0.38 * size, 0.14 * size
+    (x, y), half, rises = letter, 0.31 * size, 0.2 * size
     middle = y - 0.27 * size
     ends = [(x - half, middle + rises), (x + half, middle - rises)]
-    return line(f"{key} struck", ends, INK, 0.11 * size)
+    return line(f"{key} struck", ends, INK, 0.1 * size)
