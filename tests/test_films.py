@@ -367,74 +367,87 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     assert drawn == pytest.approx(unit * (powers @ values) / powers.sum(), abs=0.02)
     told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
     assert told[3].endswith("= 6.")
-    assert told[5].startswith("3.5 is about 3 times 1.2")
-    np.testing.assert_allclose(keys @ q / 3**0.5, [0.6, 1.2, 3.5], atol=0.05)
-    assert f" {powers[2] / powers[1]:.0f} times the share" in told[5]
+    assert told[5].startswith("3.5 is 2.3 above 1.2: ")
+    assert told[5].endswith(f" e^2.3 = {powers[2] / powers[1]:.0f} times the share.")
+    np.testing.assert_allclose(powers[2] / powers[1], np.exp(2.3), rtol=0.02)
 
 
 @pytest.mark.lessons("02-pure-python")
 def test_the_numbers_that_are_shown_add_up() -> None:
-    parts = opening_of("02-pure-python").state["frames"][-1]["parts"]
-    says = {key: text for tag, key, _, text in parts if tag == "text"}
-    assert sum(Fraction(says[f"number {m}"]) for m in range(3)) == 1
-    assert [says[f"score {m}"] for m in range(3)] == ["1 → 0.6", "2 → 1.2", "6 → 3.5"]
-    powers = np.exp([float(says[f"score {m}"].split()[-1]) for m in range(3)])
-    shares = [float(says[f"number {m}"]) for m in range(3)]
-    np.testing.assert_allclose(powers / powers.sum(), shares, atol=1e-3)
+    frames = opening_of("02-pure-python").state["frames"]
+    says = [
+        {key: text for tag, key, _, text in frame["parts"] if tag == "text"} for frame in frames
+    ]
+    for m, asked in enumerate(says[1:4]):
+        products = [int(asked[f"query {c}"]) * int(asked[f"key {m} {c}"]) for c in range(3)]
+        assert [asked[f"product {c}"] for c in range(3)] == [str(each) for each in products]
+        assert asked[f"score {m}"] == str(sum(products))
+    weighed, last = says[5], says[-1]
+    shares = [float(last[f"share {m}"]) for m in range(3)]
+    assert sum(Fraction(last[f"share {m}"]) for m in range(3)) == 1
+    scaled = np.array([float(weighed[f"÷ √3 {m}"]) for m in range(3)])
+    scores = [float(weighed[f"score {m}"]) / 3**0.5 for m in range(3)]
+    np.testing.assert_allclose(scaled, scores, atol=0.05)
+    np.testing.assert_allclose(np.exp(scaled) / np.exp(scaled).sum(), shares, atol=1e-3)
     for e in range(2):
-        terms = [says[f"term {m} {e}"] for m in range(3)]
-        read = [share * float(says[f"value {m} {e}"]) for m, share in enumerate(shares)]
+        terms = [last[f"term {m} {e}"] for m in range(3)]
+        read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
         np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
-        assert sum(map(Fraction, terms)) == Fraction(says[f"z {e}"])
+        assert sum(map(Fraction, terms)) == Fraction(last[f"z {e}"])
 
 
 @pytest.mark.lessons("03-numpy")
-def test_an_axis_that_was_added_up_is_struck_and_none_of_it_is_left() -> None:
-    frames = shown("03-numpy")
-    gone = [at for at, parts in enumerate(frames) if parts.get("bar k", {}).get("opacity") == 0]
-    assert len(gone) == 1
-    assert "axis k shared" in frames[gone[0] - 1]
-    for parts in frames[gone[0] :]:
-        assert {"S 1 struck", "S 4 struck"} <= parts.keys()
-        assert "axis k shared" not in parts
-    for name, parts in (("nm", frames[gone[0]]), ("nv", frames[-1])):  # those around it are its own
-        assert {key for key in parts if key.startswith("axis")} == {f"axis {each}" for each in name}
-    for axis in "km":  # as written: Q (n, k), K (m, k), V (m, v)
-        sources = [key for key in frames[-1] if key.endswith(f" {axis} struck")]
-        assert len(sources) == 2
-
-
-@pytest.mark.lessons("03-numpy")
-def test_lesson_03s_steps_add_up_and_its_shares_are_softmax_of_scores_over_2() -> None:
+def test_lesson_03s_letters_go_behind_the_arrow_when_the_axis_between_them_is_struck() -> None:
     from attnlab.lessons.numpy import opening as film
 
+    code = [
+        [text for tag, _, look, text in sorted(frame["parts"], key=left) if is_code(tag, look)]
+        for frame in opening_of("03-numpy").state["frames"]
+    ]
+    lines = ["".join(signs) for signs in code]
+    scores, mix = 'einsum("nk,mk->nm", Q, K)', 'einsum("nm,mv->nv", A, V)'
+    before = [each.replace('nm", Q', '", Q').replace('nv"', '"') for each in (scores, mix)]
+    assert lines == [before[0]] * 4 + [scores] + [before[1]] * 2 + [mix]
+    frames = shown("03-numpy")
+    struck = [{key[0] for key in frame if key.endswith("struck")} for frame in frames]
+    assert [bool(keys) for keys in struck] == [False] * 4 + [True, False, False, True]
+    assert frames[4]["bar k"]["opacity"] == 0  # that axis is not there any more
+    assert {key for key in frames[4] if key.startswith("axis")} == {"axis n", "axis m"}
+    assert {"axis k struck", "axis m struck"} <= frames[-1].keys()
+    assert not {"axis n struck", "axis v struck"} & frames[-1].keys()
+    for line, product in ((scores, film.S), (mix, film.Z)):
+        formula, (one, other) = line.split('"')[1], line[-5:-1].split(", ")
+        found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
+        np.testing.assert_array_equal(found, product)
+
+
+def left(part: Part) -> float:
+    return float(part[2].get("x", 0))
+
+
+def is_code(tag: str, look: dict[str, float | str]) -> bool:
+    return tag == "text" and "font-family" in look and float(look["opacity"]) > 0
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() -> None:
     frames = opening_of("03-numpy").state["frames"]
     says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-    steps = 0
-    for frame, texts in zip(frames, says, strict=True):
-        if "first cell" in frame["told"]:
-            sentence = frame["told"].split(" in the first cell")[0].split(": ")[1]
-            worked, total = sentence.split(" = ")
-            sums = [part.split(" · ") for part in worked.split(" + ")]
-            exact = [Fraction(each[0]) * Fraction(each[-1] if each[1:] else 1) for each in sums]
-            name = "Z" if "m:" in frame["told"] else "made"
-            assert sum(exact) == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
-            steps += 1
-    assert steps == 4
-    at = next(n for n, texts in enumerate(says) if "name A left" in texts)
+    worked = [(frame["told"], texts) for frame, texts in zip(frames, says, strict=True)]
+    worked = [(told, texts) for told, texts in worked if "multiply and add" in told]
+    for name, (told, texts) in zip("SZ", worked, strict=True):
+        terms, total = told[:-1].split(": ")[1].split(" = ")
+        pairs = [[Fraction(each) for each in term.split(" · ")] for term in terms.split(" + ")]
+        added = sum(one * other for one, other in pairs)
+        assert added == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
+    at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
-        np.array([[float(texts[f"made says {i} {j}"]) for j in range(3)] for i in range(3)])
+        np.array([[float(texts[f"S says {i} {j}"]) for j in range(3)] for i in range(3)])
         for texts in says[at - 1 : at + 1]
     )
     powers = np.exp(scores / 2)
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-4)
-    for name, (one, other), product in (("S", "QK", film.S), ("Z", "AV", film.Z)):
-        signs = "".join(says[-1][f"{name} {n}"] for n in range(len("nk,mk->nm")))
-        written = "".join([says[-1][f"{name} call"], signs, says[-1][f"{name} ends"]])
-        assert (written, says[-1][f"{name} of"]) == (f'einsum("{signs}",', f"{one}, {other})")
-        of = film.NUMBERS | {"K": film.K}
-        np.testing.assert_array_equal(np.einsum(signs, of[one], of[other]), product)
 
 
 @pytest.mark.lessons("04-scaling")
@@ -461,17 +474,32 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     from attnlab.lessons.scaling.opening import scores, weights
 
     frames = opening_of("04-scaling").state["frames"]
-    shares = [np.sort(each[-1])[-2:] for each in weights()]
-    over, times = (first / second for second, first in shares)
-    for frame, each in zip(frames[-2:], weights(), strict=True):
-        assert f"share of “{OFFERED[each[-1].argsort()[-2]]}”" in frame["told"]
-    assert f"into over {over // 10 * 10:.0f} times" in frames[-2]["told"]
-    assert f"gets {times:.1f} times" in frames[-1]["told"]
+    says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+    raw, divided = ((each[-1].max() / np.sort(each[-1])[-2]) for each in weights())
+    best, second = (OFFERED[n] for n in weights()[0][-1].argsort()[:-3:-1])
     lead = float(np.diff(np.sort(scores()[-1])[-2:])[0])
-    spread = np.ptp(scores(), axis=-1)
-    for said, frame in zip((*spread, None, None), frames, strict=True):
-        texts = [text for *_, text in frame["parts"]]
-        assert (f"lead {lead:.1f}" if said is None else f"spread {said:.1f}") in texts
+    np.testing.assert_allclose([raw, divided], np.exp([lead, lead / 8]))
+    told = [frame["told"] for frame in frames[-2:]]
+    assert told[0] == (
+        f"A lead of {lead:.1f}: softmax gives “{best}” {raw:.0f} times the share of “{second}”."
+    )
+    assert told[1].startswith(
+        f"Divided, the lead is {lead / 8:.1f}, and “{best}” gets {divided:.1f}"
+    )
+    assert weights()[1][-1].argsort()[-2] == OFFERED.index(second)
+    last = says[-1]
+    assert last["raw ratio"] == f"{raw:.0f} : 1"
+    assert last["divided ratio"] == f"{divided:.1f} : 1"
+    assert last["raw of"] == last["divided of"] == f"{best} : {second}"
+    for strip, found in (
+        ("raw", scores()),
+        ("divided", scores() / np.sqrt([1, 4, 16, 64])[:, None]),
+    ):
+        for n, spread in enumerate(np.ptp(found, axis=-1)):
+            assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
+    assert [[text for key, text in each.items() if key.startswith("width")] for each in says] == [
+        ["1", "4", "16", "64"]
+    ] * 6
 
 
 @pytest.mark.lessons("01-soft-lookup")

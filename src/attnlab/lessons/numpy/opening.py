@@ -1,18 +1,19 @@
 """Lesson 03 opens with arrays whose axes meet: the one that two of them share is added up.
 
-What is made stands beside the one array and under the other, as on paper. When the shared axis is
-added up, both close towards it, and their other axes are its own.
+What is made stands beside the one array and under the other, as on paper. Over them is the line of
+code that makes it: a letter goes behind the arrow when its axis has stayed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
+from attnlab.figures.live.parts import CODE, INK, SIZE, SMALL, Part, Place, box, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
 
 # The lesson's, worked by hand there.
 WORDS = ("clerk", "finds", "maps")
@@ -24,394 +25,379 @@ ROOT = np.sqrt(Q.shape[1])
 POWERS = np.exp(S / ROOT)
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
+ARRAYS = {"Q": Q, "K": K, "S": S, "A": A, "V": V, "Z": Z}
+FORMS = {"A": ".3f", "Z": ".2f"}
+KEYS = {"A": "S"}  # A is what S becomes
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-MEANS = {"n": "who asks", "m": "who is asked", "k": "entries"}
-LEFT, RIGHT, NAMES = 104, 428, 452  # of the arrays; the middle of names at their right
-OVER, DEEP = 53, 84  # top and height of the array above
-UNDER, TALL = 155, 36  # top of the array at the left, and of what is made; its cells
-DONE = {"S": (LEFT, 92, 57), "Z": (286, 122, 46)}  # what is made, when it is done; its cells
-CORNER = 22  # between the array at the left and what is made, for the shared axis
-AIR, AWAY, BAR, EDGE = 3, 8, 5, 2.5  # between cells; to a bar; how thick it is; a frame
-STEP = 0.14  # how much colour is in the frame that steps
-LETTERS, APART, LINES, NEXT = 19, 11.4, (22, 79), 23  # of code: size, from sign to sign, lines
-CALL, BEGINS = 'einsum("', 6  # before the formula; its left end
-SMALLER, SOURCES, ROW = (11, 14), {"Q": 36, "K": 109, "V": 182}, 184  # of what Z is made of
-NUMBERS = {"Q": Q, "K": K.T, "S": S, "A": A, "V": V, "Z": Z}  # K as it is drawn
-FORMS = {"A": ".3f", "Z": ".2f"}
-KEYS = {"S": "made", "A": "made"}  # A is where S was
+CODED, PITCH, CALL = 30, 18, 26  # the code's size, from sign to sign, its line
+BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
+AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
+PALE, DEEP = 0.1, 0.45  # how much blue is in the cells of the smallest and of the largest number
+TALL, WIDE, SLIM = 26, 54, 40.5  # cells, and those that Q and K have as they are written
+LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above, and what is made
+NAMES = (12, 464)  # middles of names at the left and at the right
+AXIS, NAME = 24, 26  # sizes of axes' letters and of names
+PLACES = (0, 1, 3, 4, 7, 8)  # of letters in a formula
 
 
-class Product(NamedTuple):
-    """Two arrays that meet, what is made of them, and axes: of the one, of the other, shared."""
-
-    left: str
-    above: str
-    made: str
-    rows: str
-    columns: str
-    shared: str
-    formula: str
-    wide: float  # of the cells at the left
-
-    def so_far(self, steps: int) -> np.ndarray:
-        """What is added up after so many steps along the shared axis."""
-        numbers: np.ndarray = NUMBERS[self.left][:, :steps] @ NUMBERS[self.above][:steps]
-        return numbers
-
-    def begins(self) -> float:
-        """The left end of what is made."""
-        return LEFT + self.wide * NUMBERS[self.left].shape[1] + CORNER
-
-
-class Table(NamedTuple):
-    """Where an array is drawn, and how large its cells are."""
+class Grid(NamedTuple):
+    """Where an array is drawn, how large its cells are, and whether it is turned."""
 
     name: str
     x: float
     y: float
-    wide: float
-    tall: float
+    wide: float = WIDE
+    tall: float = TALL
+    is_turned: bool = False
 
-    def boxes(self, numbers: np.ndarray) -> list[Part]:
-        """Its cells, darker where numbers are larger."""
-        most, parts = float(np.abs(NUMBERS[self.name]).max()), []
-        for i, j in np.ndindex(*numbers.shape):
-            filled = 0.09 + 0.3 * abs(float(numbers[i, j])) / most
-            corner = (self.x + self.wide * j, self.y + self.tall * i)
-            size = (self.wide - AIR, self.tall - AIR)
-            parts.append(box(f"{self._key()} {i} {j}", corner, size, GREY, filled))
-        return parts
-
-    def says(self, numbers: np.ndarray, size: float = SMALL) -> list[Part]:
-        """The numbers."""
-        parts, form = [], FORMS.get(self.name, "g")
-        for i, j in np.ndindex(*numbers.shape):
-            x = self.x + self.wide * (j + 0.5) - AIR / 2
-            y = self.y + self.tall * (i + 0.5) - AIR / 2 + 0.36 * size
-            text = f"{numbers[i, j]:{form}}".replace("-", "−")
-            parts.append(word(f"{self._key()} says {i} {j}", x, y, text, size=size))
-        return parts
-
-    def around(
-        self, key: str, first: Place, size: Place, colour: str | Colour, filled: float = 0
-    ) -> Part:
-        """A frame around cells, from the first one on."""
-        x, y = self.x + self.wide * first[0] - AIR, self.y + self.tall * first[1] - AIR
-        across, down = self.wide * size[0] + AIR, self.tall * size[1] + AIR
-        return box(key, (x, y), (across, down), colour, filled, EDGE)
-
-    def closed(self, numbers: np.ndarray, size: Place) -> list[Part]:
-        """Its cells, which have closed."""
+    def boxes(self, is_known: bool = True, opacity: float = 1) -> list[Part]:
+        """Its cells, deeper where numbers are larger, if they are known."""
+        numbers = ARRAYS[self.name]
+        depths = PALE + (DEEP - PALE) * np.maximum(numbers, 0) / numbers.max() * is_known
+        size = (max(self.wide - AIR, 0), max(self.tall - AIR, 0))
         return [
-            box(
-                f"{self._key()} {i} {j}",
-                (self.x + self.wide * j, self.y + self.tall * i),
-                size,
-                GREY,
-                0.1,
-                opacity=0,
-            )
-            for i, j in np.ndindex(*numbers.shape)
+            box(f"{self._key()} {i} {j}", self._cell(i, j), size, BLUE, depth, opacity=opacity)
+            for (i, j), depth in np.ndenumerate(depths)
         ]
+
+    def says(self, only: Sequence[tuple[int, ...]] = (), size: float = SIZE) -> list[Part]:
+        """The numbers, of all cells or of some."""
+        numbers, form, parts = ARRAYS[self.name], FORMS.get(self.name, "g"), []
+        for i, j in only or np.ndindex(*numbers.shape):
+            x, y = self._cell(i, j)
+            middle = (x + (self.wide - AIR) / 2, y + (self.tall - AIR) / 2 + 0.36 * size)
+            text = f"{numbers[i, j]:{form}}".replace("-", "−")
+            key = f"{self._key()} says {i} {j}{' turned' * self.is_turned}"
+            parts.append(word(key, *middle, text, size=size))
+        return parts
+
+    def around(self, key: str, row: int | None, column: int | None, axis: str = "") -> Part:
+        """A frame around a row, a column, or a cell, in the colour of an axis."""
+        x, y = self.x + self.wide * (column or 0), self.y + self.tall * (row or 0)
+        right = x + self.wide if column is not None else self.right() + AIR
+        low = y + self.tall if row is not None else self.low() + AIR
+        size = (right - x + AIR - EDGE, low - y + AIR - EDGE)
+        corner = (x - AIR + EDGE / 2, y - AIR + EDGE / 2)
+        return box(key, corner, size, COLOURS.get(axis, INK), 0, EDGE)
+
+    def right(self) -> float:
+        return self.x + self.wide * ARRAYS[self.name].shape[not self.is_turned] - AIR
+
+    def low(self) -> float:
+        return self.y + self.tall * ARRAYS[self.name].shape[self.is_turned] - AIR
+
+    def named(self, x: float) -> Part:
+        """Its name beside it, which does not move from one side to the other."""
+        key = f"name {self.name} {x < self.x}"
+        return word(key, x, (self.y + self.low()) / 2 + 9, self.name, INK, size=NAME, weight=700)
+
+    def named_within(self) -> Part:
+        """Its name on its cells."""
+        middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9)
+        return word(f"name {self.name} within", *middle, self.name, INK, size=NAME, weight=700)
+
+    def column(self, n: int) -> np.ndarray:
+        """As it is drawn."""
+        drawn: np.ndarray = ARRAYS[self.name].T if self.is_turned else ARRAYS[self.name]
+        return drawn[:, n]
+
+    def _cell(self, i: int, j: int) -> Place:
+        """The top left of one."""
+        down, across = (j, i) if self.is_turned else (i, j)
+        return self.x + self.wide * across, self.y + self.tall * down
 
     def _key(self) -> str:
         return KEYS.get(self.name, self.name)
 
 
-SCORES = Product("Q", "K", "S", "n", "m", "k", "nk,mk->nm", 36)
-MIX = Product("A", "V", "Z", "n", "v", "m", "nm,mv->nv", 58)
+class Product(NamedTuple):
+    """Two arrays that meet, what is made of them, and what einsum is told.
+
+    A letter of the formula has a key: one that stays is in the next formula where it was.
+    """
+
+    left: Grid
+    above: Grid
+    made: Grid
+    formula: str
+    keys: tuple[str, ...]
+
+    def axes(self) -> tuple[str, str, str]:
+        """Of what is made, and the one that is added up."""
+        return self.formula[0], self.formula[-1], self.formula[1]
+
+    def code(self, is_done: bool = False) -> list[Part]:
+        """The line. When it is done, letters are behind the arrow, and one is struck."""
+        arrays = ENDS.format(self.left.name, self.above.name)
+        parts = [
+            _code("begins", _sign(-0.5), BEGINS, "end"),
+            _code("comma", _sign(2), ","),
+            _code("arrow", _sign(5.5), "->"),
+            _code("ends", _sign(8.5), arrays, "start"),
+        ]
+        for n, key in zip(PLACES, self.keys, strict=True):
+            sign, place = self.formula[n], (_sign(n), CALL)
+            if n in PLACES[:4] or is_done:
+                parts.append(_letter(key, sign, place, CODED, face=CODE))
+            else:
+                parts.append(box(f"room {n}", (place[0] - 7.5, CALL - 19), (15, 22), GREY, 0.25))
+            if is_done and sign == self.axes()[2]:
+                parts.append(_struck(key, place))
+        return parts
+
+    def meeting(self, size: float = SIZE) -> list[Part]:
+        """The line of code, both arrays, their axes, and names."""
+        down, across, shared = self.axes()
+        corner = (self.above.x - AWAY - AIR, UNDER - AWAY)
+        top = self.above.y
+        has_words = across == "m"
+        return [
+            *self.code(),
+            *self.left.boxes(),
+            *self.above.boxes(),
+            *self.left.says(size=size),
+            *self.above.says(),
+            *_rows(down, self.left),
+            *_columns(across, self.above, has_words),
+            *([] if has_words else _heads(shared, self.left)),
+            _bar(shared, (LEFT, corner[1]), corner),
+            _bar(f"{shared} too", corner, (corner[0], top)),
+            _letter(f"axis {shared}", shared, (corner[0] - 18, (top + self.above.low()) / 2 + 7)),
+            self.left.named(NAMES[0]),
+            self.above.named(NAMES[1]),
+            self.made.named(NAMES[1]),
+        ]
+
+    def along(self, row: int, column: int) -> list[Part]:
+        """Around a row and a column that are multiplied and added up, and around their cell."""
+        shared = self.axes()[2]
+        return [
+            self.left.around("row", row, None, shared),
+            self.above.around("column", None, column, shared),
+            self.made.around("cell", row, column),
+        ]
+
+    def coming(self) -> list[Part]:
+        """Letters that are about to leave their axes for the line of code."""
+        down, across, _ = self.axes()
+        ends = ((down, _beside(self.left)), (across, _over(self.above)))
+        return [
+            _letter(key, axis, place, opacity=0, face=CODE)
+            for key, (axis, place) in zip(self.keys[4:], ends, strict=True)
+        ]
+
+    def worked(self) -> str:
+        """How the first cell is made."""
+        form = FORMS.get(self.left.name, "g")
+        ones, others = ARRAYS[self.left.name][0], self.above.column(0)
+        pairs = zip(ones, others, strict=True)
+        return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
+
+
+QUERIES, WRITTEN = Grid("Q", LEFT, UNDER, SLIM), Grid("K", RIGHT, OVER + 3, SLIM)
+SCORES = Product(
+    QUERIES,
+    Grid("K", RIGHT, OVER, is_turned=True),
+    Grid("S", RIGHT, UNDER),
+    "nk,mk->nm",
+    ("Q n", "Q k", "K m", "K k", "n stays", "m stays"),
+)
+MIX = Product(
+    Grid("A", LEFT, UNDER),
+    Grid("V", RIGHT, OVER + TALL, 1.5 * WIDE),
+    Grid("Z", RIGHT, UNDER, 1.5 * WIDE),
+    "nm,mv->nv",
+    ("n stays", "m stays", "V m", "V v", "n is left", "v is left"),
+)
+ALONE = Grid("S", 150, 112, 76, 44)  # when k is gone
+# At the end all arrays stand together, so that each axis is one line: only Z's cells have numbers.
+BY, LINES = {"Q": (52, 30), "A": (191, 44), "Z": (342, 52)}, {"V": 57, "K": 121, "Z": 198}
+SHORT, LOW = 16.5, 24  # rows
 
 
 def opening() -> Film:
     """The film."""
-    return Film("Axes meet, and one is added up", [*_scores(), *_mix()], HIGH)
+    return Film("Axes meet, and one is added up", [*_scores(), *_mix(), _all()], HIGH)
 
 
 def _scores() -> list[Frame]:
-    asked, found = _formula(SCORES), _formula(SCORES, is_done=True)
-    first = SCORES.so_far(1)[0, 0]
+    """Q and K as they are written, K turned, one score, all scores, and these alone."""
+    meeting, made = SCORES.meeting(), SCORES.made
+    empty = [*meeting, *made.boxes(is_known=False)]
     return [
         Frame(
-            [*asked, *_meeting(SCORES)],
-            "Which axes will S have? K is drawn turned, so that its k meets that of Q.",
+            [*SCORES.code(), *_written()],
+            "n is who asks, m who is asked. Q and K both have entries k.",
+        ),
+        Frame(empty, "Which axes will S have? Turn K, and its k meets that of Q."),
+        Frame(
+            [*empty, *SCORES.along(0, 0), *made.says([(0, 0)])],
+            f"Along k, multiply and add: {SCORES.worked()} = {S[0, 0]}.",
         ),
         Frame(
-            [*asked, *_meeting(SCORES, 0, 1)],
-            f"Step along k, all pairs at once: {_terms(SCORES, 0, 1)} = {first} in the first cell.",
+            [*meeting, *made.boxes(), *SCORES.along(2, 2), *made.says(), *SCORES.coming()],
+            "The same for each n with each m: k is added up every time.",
         ),
         Frame(
-            [*asked, *_meeting(SCORES, 1, 4)],
-            f"Three more k: {first} + {_terms(SCORES, 1, 4)} = {S[0, 0]} in the first cell.",
-        ),
-        Frame(
-            [*found, *_closed(SCORES), *_done(SCORES)],
-            "Now k is added up, and gone. What is left of Q and K is n and m.",
+            [*SCORES.code(is_done=True), *_alone()],
+            "So k is gone. What stays goes behind the arrow: S has n and m.",
         ),
     ]
 
 
 def _mix() -> list[Frame]:
-    before = _formula(SCORES, is_done=True)
-    asked, found = [*before, *_formula(MIX)], [*before, *_formula(MIX, is_done=True)]
-    first = MIX.so_far(1)[0, 0]
+    """A meets V, and their product."""
+    meeting, made = MIX.meeting(SMALL), MIX.made
     return [
         Frame(
-            [*asked, *_meeting(MIX)],
-            f"Divided by √4 = {ROOT:g}, through softmax: S becomes A, which meets V at m.",
+            [*meeting, *made.boxes(is_known=False)],
+            f"Divided by √4 = {ROOT:g}, then softmax: S is now A, and meets V at m.",
         ),
         Frame(
-            [*asked, *_meeting(MIX, 0, 1)],
-            f"Step along m: {_terms(MIX, 0, 1)} = {first:.2f} in the first cell.",
-        ),
-        Frame(
-            [*asked, *_meeting(MIX, 1, 3)],
-            f"Two more m: {first:.2f} + {_terms(MIX, 1, 3)} = {Z[0, 0]:.2f} in the first cell.",
-        ),
-        Frame(
-            [*found, *_closed(MIX), *_done(MIX), *_sources()],
-            "What is not after the arrow was added up: k, then m. Z has n and v.",
+            [*meeting, *made.boxes(), *MIX.along(0, 0), *made.says(), *MIX.coming()],
+            f"Along m, multiply and add: {MIX.worked()} = {Z[0, 0]:.2f}.",
         ),
     ]
 
 
-def _terms(product: Product, start: int, end: int) -> str:
-    """What steps add to the first cell."""
-    form = FORMS.get(product.left, "g")
-    ones = NUMBERS[product.left][0, start:end]
-    others = NUMBERS[product.above][start:end, 0]
-    pairs = zip(ones, others, strict=True)
-    return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
-
-
-def _formula(product: Product, is_done: bool = False) -> list[Part]:
-    """What einsum is told. When it is done, a letter is struck, and the last two are there."""
-    made, signs, y = product.made, product.formula, float(LINES[product is MIX])
-    first = BEGINS + APART * (len(CALL) + 0.5)
-    parts = [
-        _code(f"{made} call", BEGINS, y, CALL),
-        _code(f"{made} ends", first + APART * (len(signs) - 0.5), y, '",'),
-        _code(f"{made} of", first - APART / 2, y + NEXT, f"{product.left}, {product.above})"),
+def _written() -> list[Part]:
+    """Q and K, with their axes."""
+    return [
+        *QUERIES.boxes(),
+        *WRITTEN.boxes(),
+        *QUERIES.says(),
+        *WRITTEN.says(),
+        *_rows("n", QUERIES),
+        *_columns("k", QUERIES),
+        *_rows("m down", WRITTEN),
+        *_columns("k over", WRITTEN),
+        QUERIES.named(NAMES[0]),
+        WRITTEN.named(NAMES[1]),
     ]
-    for n, sign in enumerate(signs):
-        key, x = f"{made} {n}", first + APART * n
-        if is_done or n < len(signs) - 2:
-            colour = COLOURS.get(sign, INK)
-            parts.append(word(key, x, y, sign, colour, size=LETTERS, weight=700, face=CODE))
-        if is_done and sign == product.shared:
-            parts.append(_struck(key, (x, y), LETTERS))
-    if not is_done:
-        last = first + APART * (len(signs) - 1.5)
-        parts.append(word(f"{made} asks", last, y, "?", INK, size=LETTERS, weight=700))
-    return parts
 
 
-def _code(key: str, x: float, y: float, text: str) -> Part:
-    """Code around a formula."""
-    return word(key, x, y, text, INK, "start", LETTERS, face=CODE)
+def _alone() -> list[Part]:
+    """The scores, large; Q and K have closed along k."""
+    x, y, wide, tall = ALONE[1:5]
+    closed = [Grid("Q", x, y, 0, tall), Grid("K", x, y, wide, 0, is_turned=True)]
+    corner = (x, y)
+    return [
+        *(part for each in closed for part in each.boxes(is_known=False, opacity=0)),
+        *ALONE.boxes(),
+        *ALONE.says(size=24),
+        *_rows("n", ALONE),
+        *_columns("m", ALONE, True),
+        *(_bar(key, corner, corner, 0) for key in ("k", "k too")),
+        ALONE.named(ALONE.right() + 32),
+    ]
 
 
-def _struck(key: str, letter: Place, size: float) -> Part:
-    """A line through a letter."""
-    (x, y), half, rises = letter, 0.38 * size, 0.14 * size
-    middle = y - 0.27 * size
-    ends = [(x - half, middle + rises), (x + half, middle - rises)]
-    return line(f"{key} struck", ends, INK, 0.11 * size)
-
-
-def _tables(product: Product) -> tuple[Table, Table, Table]:
-    """Of the array at the left, of that above, and of what is made."""
-    x, many = product.begins(), NUMBERS[product.made].shape[1]
-    wide = (RIGHT - x) / many
-    tall = DEEP / len(NUMBERS[product.above])
-    return (
-        Table(product.left, LEFT, UNDER, product.wide, TALL),
-        Table(product.above, x, OVER, wide, tall),
-        Table(product.made, x, UNDER, wide, TALL),
+def _all() -> Frame:
+    """All arrays, which axes were added up, and which have reached Z."""
+    q, k, a, v, z = (
+        Grid("Q", BY["Q"][0], LINES["Z"], BY["Q"][1], LOW),
+        Grid("K", BY["A"][0], LINES["K"], BY["A"][1], SHORT, True),
+        Grid("A", BY["A"][0], LINES["Z"], BY["A"][1], LOW),
+        Grid("V", BY["Z"][0], LINES["V"], BY["Z"][1], SHORT),
+        Grid("Z", BY["Z"][0], LINES["Z"], BY["Z"][1], LOW),
+    )
+    bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
+    parts = [part for each in (q, k, a, v) for part in each.boxes(is_known=False)]
+    parts += [*z.boxes(), *z.says(), z.named(NAMES[1])]
+    parts += [each.named_within() for each in (q, k, a, v)]
+    parts += [*_rows("n", q, False), *_columns("v", v), *_gone("k", q, k), *_gone("m", k, v)]
+    return Frame(
+        [*bands, *MIX.code(is_done=True), *parts],
+        "What two share is added up: k, then m. Z has what is left, n and v.",
     )
 
 
-def _meeting(product: Product, start: int = 0, end: int = 0) -> list[Part]:
-    """Both arrays around what is made, steps along the shared axis, and what they have made."""
-    left, above, made = tables = _tables(product)
-    numbers = [NUMBERS[product.left], NUMBERS[product.above], product.so_far(end)]
-    boxes = [
-        part for each, known in zip(tables, numbers, strict=True) for part in each.boxes(known)
-    ]
-    says = [*left.says(numbers[0]), *above.says(numbers[1])]
-    steps = _steps(product, tables, start, end) if end else []
-    if end:
-        says += made.says(numbers[2])
-    else:
-        middle = ((made.x + RIGHT) / 2, UNDER + 1.5 * TALL + 13)
-        says.append(word(f"{product.made} is?", *middle, "?", INK, size=40, weight=700))
-    names = [(left, (14, UNDER)), (above, (NAMES, OVER - TALL / 4)), (made, (NAMES, UNDER))]
+def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
+    """An axis that was added up, around a corner."""
+    corner = (above.x - AWAY - AIR / 2, left.y - AWAY)
+    place = (corner[0] - 18, (above.y + above.low()) / 2 + 7)
     return [
-        *boxes,
-        *steps,
-        *says,
-        *(_name(each.name, (x, y + 1.5 * TALL + 8)) for each, (x, y) in names),
-        *_kept(product, (LEFT, UNDER), above.x, OVER, TALL),
-        *_means(product, above.x),
-        *_shared(product, above),
+        _bar(axis, (left.x, corner[1]), corner, 0.35),
+        _bar(f"{axis} too", corner, (corner[0], above.y), 0.35),
+        _letter(f"axis {axis}", axis, place),
+        _struck(f"axis {axis}", place, AXIS),
     ]
 
 
-def _steps(
-    product: Product, tables: tuple[Table, Table, Table], start: int, end: int
-) -> list[Part]:
-    """Steps along the shared axis, the row and the column that meet first, and their cell."""
-    left, above, made = tables
-    shared, many = COLOURS[product.shared], len(NUMBERS[product.above])
+def _rows(axis: str, grid: Grid, has_words: bool = True) -> list[Part]:
+    """An axis beside an array, from top to bottom."""
+    x = grid.x - AWAY
+    words = [
+        word(f"{axis} {each}", x - 8, grid.y + grid.tall * (i + 0.5) + 5, each, INK, "end", SMALL)
+        for i, each in enumerate(WORDS)
+    ]
     return [
-        left.around("row", (0, 0), (many, 1), COLOURS[product.rows]),
-        above.around(f"column {product.columns}", (0, 0), (1, many), COLOURS[product.columns]),
-        left.around(f"step {product.shared}", (start, 0), (end - start, len(Q)), shared, STEP),
-        above.around(
-            f"step of {product.shared}",
-            (0, start),
-            (NUMBERS[product.above].shape[1], end - start),
-            shared,
-            STEP,
-        ),
-        made.around(f"cell of {product.made}", (0, 0), (1, 1), INK),
+        _bar(axis, (x, grid.y), (x, grid.low())),
+        _letter(f"axis {axis[0]}", axis[0], _beside(grid)),
+        *(words if has_words else []),
     ]
 
 
-def _shared(product: Product, above: Table) -> list[Part]:
-    """The axis that both share, around the corner."""
-    shared, corner = product.shared, _corner(product)
+def _columns(axis: str, grid: Grid, has_words: bool = False) -> list[Part]:
+    """An axis over an array, from left to right."""
+    y = grid.y - AWAY
     return [
-        _bar(shared, (LEFT, corner[1]), corner),
-        _bar(f"{shared} too", corner, (corner[0], above.y)),
+        _bar(axis, (grid.x, y), (grid.right(), y)),
+        _letter(f"axis {axis}", axis[0], _over(grid)),
+        *(_heads(axis, grid) if has_words else []),
     ]
 
 
-def _corner(product: Product) -> Place:
-    return product.begins() - AWAY - AIR, UNDER - AWAY
-
-
-def _kept(product: Product, left: Place, x: float, top: float, tall: float) -> list[Part]:
-    """Axes that are not shared: of rows, at a left end; of columns, from x on over a top."""
-    (start, y), (rows, columns) = left, (product.rows, product.columns)
-    beside, over = start - AWAY, top - AWAY
+def _heads(axis: str, grid: Grid) -> list[Part]:
+    """Words over columns."""
     return [
-        _bar(rows, (beside, y), (beside, y + len(WORDS) * tall - AIR)),
-        *_words(rows, beside - 9, y, tall),
-        _bar(columns, (x, over), (RIGHT - AIR, over)),
-        *_over(columns, x, over - 9),
-        *(_words("V", x - 20, top, DEEP / 3) if product is MIX and top == OVER else []),
-    ]
-
-
-def _means(product: Product, x: float) -> list[Part]:
-    """Letters of the axes of two that meet, and what they stand for where they first do."""
-    first, middle = product is SCORES, (LEFT + _corner(product)[0]) / 2
-    over = ((x + RIGHT) / 2 - 58, OVER - 36) if first else (RIGHT + 13, OVER - 2)
-    places = (
-        (product.rows, (12, UNDER - 16), ""),
-        (product.shared, (LEFT + 44 if first else middle, UNDER - 16), " shared"),
-        (product.columns, over, " first" if first else ""),
-    )
-    parts = []
-    for axis, (at, y), key in places:
-        parts.append(_axis(axis, (at, y), key))
-        if first or axis == product.rows:
-            beside = at + (11 if axis == "m" else 8)
-            parts.append(word(f"means {axis}", beside, y, f": {MEANS[axis]}", INK, "start", SMALL))
-    return parts
-
-
-def _over(axis: str, x: float, y: float) -> list[Part]:
-    """What an axis stands for, over it."""
-    if axis == "v":
-        return [word("v is", (x + RIGHT - AIR) / 2, y, "width of a value", size=SMALL)]
-    wide = (RIGHT - x) / len(WORDS)
-    return [
-        word(f"column {each}", x + wide * (j + 0.5) - AIR / 2, y, each, size=SMALL)
+        word(f"over {each}", grid.x + grid.wide * (j + 0.5), grid.y - AWAY - 9, each, size=SMALL)
         for j, each in enumerate(WORDS)
     ]
 
 
-def _words(key: str, right: float, top: float, tall: float) -> list[Part]:
-    """At the left of rows."""
-    return [
-        word(f"{key} {each}", right, top + tall * (i + 0.5) + 5, each, INK, "end", SMALL)
-        for i, each in enumerate(WORDS)
-    ]
+def _beside(grid: Grid) -> Place:
+    """Where the letter of its rows is."""
+    return grid.x - AWAY - 13, grid.y - AWAY + 3
 
 
-def _large(product: Product) -> Table:
-    """Of what is made, when it is done."""
-    x, y, tall = DONE[product.made]
-    return Table(product.made, x, y, (RIGHT - x) / NUMBERS[product.made].shape[1], tall)
-
-
-def _closed(product: Product) -> list[Part]:
-    """Both arrays, closed along the shared axis, and that axis, which is gone."""
-    large, (left, above, _) = _large(product), _tables(product)
-    corner = (large.x, large.y)
-    beside = Table(left.name, *corner, 0, large.tall)
-    over = Table(above.name, *corner, large.wide, 0)
-    return [
-        *beside.closed(NUMBERS[left.name], (0, large.tall - AIR)),
-        *over.closed(NUMBERS[above.name], (large.wide - AIR, 0)),
-        _bar(product.shared, corner, corner, 0),
-        _bar(f"{product.shared} too", corner, corner, 0),
-    ]
-
-
-def _done(product: Product) -> list[Part]:
-    """What is made, large, with the axes that were left."""
-    table = _large(product)
-    numbers, corner = NUMBERS[table.name], (table.x, table.y)
-    return [
-        *table.boxes(numbers),
-        *table.says(numbers, 22),
-        *_kept(product, corner, table.x, table.y, table.tall),
-        _axis(product.rows, (table.x - AWAY - 10, table.y - 8)),
-        _axis(product.columns, (RIGHT + 13, table.y - 2)),
-        _name(table.name, (NAMES, table.y + 1.5 * table.tall + 8)),
-    ]
-
-
-def _sources() -> list[Part]:
-    """What Z was made of, small, as they are written, and their axes."""
-    sources = (("Q", Q, "n", "k"), ("K", K, "m", "k"), ("V", V, "m", "v"))
-    parts, (wide, tall) = [], SMALLER
-    for name, numbers, down, across in sources:
-        x, key = SOURCES[name], f"source {name}"
-        right, low = x + wide * numbers.shape[1], ROW + tall * len(numbers)
-        for i, j in np.ndindex(*numbers.shape):
-            corner = (x + wide * j, ROW + tall * i)
-            parts.append(box(f"{key} {i} {j}", corner, (wide - 2, tall - 2), GREY, 0.25))
-        letters = {down: (x - 17, (ROW + low) / 2 + 5), across: ((x + right) / 2 - 1, ROW - 13)}
-        ends = {
-            down: [(x - 6, ROW), (x - 6, low - 2)],
-            across: [(x, ROW - 6), (right - 2, ROW - 6)],
-        }
-        for axis, at in letters.items():
-            faded = 1 if axis in "nv" else 0.4
-            parts.append(line(f"{key} bar {axis}", ends[axis], COLOURS[axis], 4, faded))
-            parts.append(
-                word(f"{key} axis {axis}", *at, axis, COLOURS[axis], size=SMALL, weight=700)
-            )
-            if axis not in "nv":
-                parts.append(_struck(f"{key} {axis}", at, SMALL))
-        parts.append(word(key, (x + right) / 2 - 1, low + 22, name, GREY, size=SMALL, weight=700))
-    return parts
+def _over(grid: Grid) -> Place:
+    """Where the letter of its columns is."""
+    return grid.right() + 18, grid.y - AWAY + 6
 
 
 def _bar(axis: str, start: Place, end: Place, opacity: float = 1) -> Part:
     return line(f"bar {axis}", [start, end], COLOURS[axis[0]], BAR, opacity)
 
 
-def _axis(axis: str, at: Place, key: str = "") -> Part:
-    return word(f"axis {axis}{key}", *at, axis, COLOURS[axis], size=22, weight=700)
+def _band(axis: str, start: Place, end: Grid) -> Part:
+    """As far as an axis reaches."""
+    (x, y), right, low = start, end.right(), end.low()
+    corner, size = (x - AIR, y - AIR), (right - x + 2 * AIR, low - y + 2 * AIR)
+    return box(f"band {axis}", corner, size, COLOURS[axis], 0.16)
 
 
-def _name(name: str, at: Place) -> Part:
-    """Of an array; it does not move from one side of it to the other."""
-    side = "right" if at[0] == NAMES else "left"
-    return word(f"name {name} {side}", *at, name, INK, size=26, weight=700)
+def _letter(
+    key: str, axis: str, place: Place, size: float = AXIS, opacity: float = 1, face: str = ""
+) -> Part:
+    return word(key, *place, axis, COLOURS[axis], "middle", size, 700, opacity, face)
+
+
+def _sign(n: float) -> float:
+    """The middle of a sign of the formula."""
+    return PITCH * (len(BEGINS) + n + 0.5)
+
+
+def _code(key: str, x: float, text: str, anchor: str = "middle") -> Part:
+    """Code around the formula's letters."""
+    return word(key, x, CALL, text, INK, anchor, CODED, face=CODE)
+
+
+def _struck(key: str, letter: Place, size: float = CODED) -> Part:
+    """A line through a letter."""
+    (x, y), half, rises = letter, 0.31 * size, 0.2 * size
+    middle = y - 0.27 * size
+    ends = [(x - half, middle + rises), (x + half, middle - rises)]
+    return line(f"{key} struck", ends, INK, 0.1 * size)

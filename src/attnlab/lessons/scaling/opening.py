@@ -16,21 +16,23 @@ WIDTHS = (1, 4, 16, 64)
 SEED, BEST = 28534, WORDS.index("book")
 
 HIGH = 270
-LINE, ABOVE, BELOW = 148, 130, 156  # of the words; where arcs begin
-TOP, BOTTOM, HEAD, LAST = 34, 242, 16, 266  # strips of scores; the first and last line of words
-ZERO, UNIT = 158, 17.5  # x of a score of 0; px for 1
-TICKS = range(-5, 20, 5)  # of which those from 0 on have a number
+LINE, ABOVE, BELOW = 142, 125, 151  # of the words; where arcs begin
+TOP, BOTTOM = 42, 228  # strips of scores
+OVER, UNDER = (20, 68), (268, 214)  # lines of words at each, beyond it and towards the arcs
+ZERO, UNIT = 190, 24  # x of a score of 0; px for 1
 FAINT = 0.55  # dots, so that each is seen among others
 REACH = 2.5 * WIDE  # what arcs are as flat as those of
 PLACES = places(WORDS, left=112)  # of the words
+STEPS, STEP = 78, 25  # the middle of the list of widths, and from one to the next
+BIG, NEAR = 26, 5  # a ratio's size, and how much nearer to its bracket is a spread below
 
 
 def opening() -> Film:
     """The film."""
     raw = scores()
     divided = raw / _roots()
-    told = zip((0, 1, 2, 3, 3, 3), (False,) * 4 + (True,) * 2, _told(), strict=True)
-    frames = [_frame(WIDTHS[n], raw[n], divided[n], lead, says) for n, lead, says in told]
+    steps = zip((0, 1, 2, 3, 3, 3), (0, 0, 0, 0, 1, 2), _told(), strict=True)
+    frames = [_frame(n, raw[n], divided[n], leading, says) for n, leading, says in steps]
     return Film("Why does one weight swallow the others?", frames, HIGH)
 
 
@@ -57,15 +59,15 @@ def _told() -> list[str]:
     """A sentence on each frame."""
     best, second, last = WORDS[BEST], WORDS[_second(scores()[-1])], WIDTHS[-1]
     raw, divided = leads()
-    over = 10 * int(np.exp(raw) / 10)
     return [
         f"{WIDTHS[0]} random number per query and key: scores lie close, all get a share.",
         f"{WIDTHS[1]} random numbers: more products add up, on average to twice the spread.",
         f"{WIDTHS[2]}, 4 times as many: twice the spread again. So divide by the root.",
         f"{last}: about twice the spread again. Divided by √{last}, scores stay together.",
-        f"Softmax turns the lead of {raw:.1f} into over {over} times the share of “{second}”.",
-        f"Divided, the lead is {divided:.1f}: “{best}” gets {np.exp(divided):.1f} times the share "
-        f"of “{second}”.",
+        f"A lead of {raw:.1f}: softmax gives “{best}” {np.exp(raw):.0f} times the share of "
+        f"“{second}”.",
+        f"Divided, the lead is {divided:.1f}, and “{best}” gets {np.exp(divided):.1f} times the "
+        "share.",
     ]
 
 
@@ -83,68 +85,79 @@ def _second(scores: np.ndarray) -> int:
     return int(scores.argsort()[-2])
 
 
-def _frame(width: int, raw: np.ndarray, divided: np.ndarray, lead: bool, told: str) -> Frame:
+def _frame(n: int, raw: np.ndarray, divided: np.ndarray, leading: int, told: str) -> Frame:
+    """At the width of this number; of so many strips not the spread, but the lead is marked."""
     parts = [
-        *_strip("raw", "raw scores", raw, lead),
-        *_strip("divided", f"divided by √{width}", divided, lead),
+        *_strip("raw", "raw scores", raw, leading > 0),
+        *_strip("divided", f"divided by √{WIDTHS[n]}", divided, leading > 1),
     ]
     parts += [*_arcs("raw", _softmax(raw)), *_arcs("divided", _softmax(divided))]
     parts += [
         word(f"word {m}", x, LINE, each, weight=700 if m == READER else 400)
         for m, (x, each) in enumerate(zip(PLACES, WORDS, strict=True))
     ]
-    parts += [
-        word("d", 0, LINE + 2, "d", INK, "start", 24, 600),
-        word("d's k", 15, LINE + 8, "k", INK, "start", SMALL, 600),
-        word("width", 32, LINE + 2, f"= {width}", INK, "start", 24, 600),
+    return Frame([*parts, *_widths(n)], told)
+
+
+def _widths(now: int) -> list[Part]:
+    """All widths, one under the other, and which it is."""
+    lines = [LINE + STEP * (n - (len(WIDTHS) - 1) / 2) + 1 for n in range(len(WIDTHS))]
+    return [
+        word("d", 0, lines[now], "d", INK, "start", 24, 600),
+        word("d's k", 15, lines[now] + 6, "k", INK, "start", SMALL, 600),
+        word("is", 32, lines[now], "=", INK, "start", 24, 600),
+        *(
+            word(f"width {n}", STEPS, y, f"{width}", INK, "middle", 24, 700)
+            if n == now
+            else word(f"width {n}", STEPS, y - 1, f"{width}", GREY, size=SMALL)
+            for n, (width, y) in enumerate(zip(WIDTHS, lines, strict=True))
+        ),
     ]
-    return Frame(parts, told)
 
 
 def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
     """A line of numbers, a dot on it for each score, and a bracket over all, or over the lead.
 
-    Beside it, what scores they are and how far the bracket reaches; at the largest, what it gets.
+    At the bracket, how far it reaches, or what softmax makes of the lead; towards the arcs, what
+    scores they are and what the largest one gets.
     """
-    y, inward, colour = (TOP, 1, ORANGE) if name == "raw" else (BOTTOM, -1, BLUE)
-    outer, inner = (HEAD, y + 37) if name == "raw" else (LAST, y - 22)
+    y, outward, colour = (TOP, -1, ORANGE) if name == "raw" else (BOTTOM, 1, BLUE)
+    outer, inner = OVER if name == "raw" else UNDER
     spots = [_at(float(value)) for value in values]
-    runner = _second(values)
+    runner, shares = _second(values), _softmax(values)
     first, left = spots[BEST], spots[runner] if lead else min(spots)
-    says = f"{'lead' if lead else 'spread'} {(first - left) / UNIT:.1f}"
-    ends = (y + 11 * inward, y + 16 * inward)
+    ends, middle = (y + 11 * outward, y + 15 * outward), (first + left) / 2
     bracket = [(left, ends[0]), (left, ends[1]), (first, ends[1]), (first, ends[0])]
-    gets = f"{WORDS[BEST]} gets {_softmax(values)[BEST]:.2f}"
-    right = min(spots[runner] + 16, first - 14)
-    second = word(f"{name} second", right, outer, WORDS[runner], colour, "end", SMALL)
+    times = shares[BEST] / shares[runner]
+    reach, versus = f"spread {(first - left) / UNIT:.1f}", f"{WORDS[BEST]} : {WORDS[runner]}"
+    ratio = f"{times:.0f} : 1" if times > 10 else f"{times:.1f} : 1"
+    compared = [
+        word(f"{name} of", left - 9, outer, versus, colour, "end", SMALL),
+        word(f"{name} ratio", left - 1, outer, ratio, colour, "start", BIG, 700),
+    ]
+    far = word(
+        f"{name} far", middle, outer - NEAR * (outward > 0), reach, colour, size=SMALL, weight=600
+    )
+    gets = f"{WORDS[BEST]} gets {shares[BEST]:.2f}"
     return [
-        *_axis(name, y, inner),
+        line(f"{name} line", [(0, y), (WIDE, y)], GREY, 1.5),
+        line(f"{name} at 0", [(ZERO, y - 6), (ZERO, y + 6)], GREY, 1.5),
+        word(f"{name} zero", ZERO, inner, "0", GREY, size=SMALL),
         *(
-            dot(f"{name} dot {m}", x, y, 4.5, colour, 1 if lead and m == runner else FAINT)
+            dot(f"{name} dot {m}", x, y, 5, colour, 1 if lead and m == runner else FAINT)
             for m, x in enumerate(spots)
             if m != BEST
         ),
         dot(f"{name} dot {BEST}", first, y, 8, colour, edge=GROUND),
         line(f"{name} bracket", bracket, colour, 3 if lead else 2),
-        word(f"{name} title", 0, min(outer, inner), title, colour, "start", SMALL, 600),
-        word(f"{name} far", 0, max(outer, inner), says, colour, "start", SMALL, 600),
-        word(f"{name} best", first - 8, outer, gets, colour, "start", SMALL, 700),
-        *([second] if lead else []),
+        word(f"{name} title", 0, inner, title, colour, "start", SMALL, 600),
+        word(f"{name} best", WIDE, inner, gets, colour, "end", SMALL, 700),
+        *(compared if lead else [far]),
     ]
 
 
 def _at(score: float) -> float:
     return ZERO + UNIT * score
-
-
-def _axis(name: str, y: float, below: float) -> list[Part]:
-    parts = [line(f"{name} line", [(0, y), (WIDE, y)], GREY, 1.5)]
-    for score in TICKS:
-        x = _at(score)
-        parts.append(line(f"{name} tick {score}", [(x, y - 5), (x, y + 5)], GREY, 1.5))
-        if score >= 0:
-            parts.append(word(f"{name} at {score}", x, below, f"{score}", GREY, size=SMALL))
-    return parts
 
 
 def _arcs(name: str, shares: np.ndarray) -> list[Part]:
