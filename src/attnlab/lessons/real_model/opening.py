@@ -8,7 +8,6 @@ At the lesson's end the same film has the learner's own function in, and a text 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -17,25 +16,39 @@ from torch import Tensor, nn
 
 from attnlab import small
 from attnlab.figures.live.film import Choice, Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, arc, box, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import (
+    CODE,
+    INK,
+    SMALL,
+    WIDE,
+    Part,
+    Place,
+    arc,
+    box,
+    dot,
+    line,
+    word,
+)
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
 
 Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_forward
 
-TEXT = "wolf cat owl king ; wolf"
+TEXT = "wolf cat owl ; wolf"
 OWN, YOURS = "its own", "your function"
 OWNER = f"{OWN}: softmax(mask(q·k/√d))"
 MENU = "function swapped for"
-MOST = 3  # words that are written
+MOST, COPIED = 3, 2  # words that are written: at most, and behind `TEXT`
 LEAST = 0.04  # a weight that is drawn
 ALIKE = 0.005  # between the largest weight and the smallest, of a word to which all are alike
 
-HIGH, EDGE = 268, 6  # of the sheet; what is left free at its sides
-SIZES, GAP = (26, 24, 22, 20, SMALL), 10  # of words, the largest for which there is room
-BREAK, WIDEST = 22, 36  # more before what is written, for an arrow; the widest gap
-ARROW = 15  # how long it is
-SIGN = 26  # size of the sign between two words
-WAITS = 0.25  # of the line that is written later
+HIGH, EDGE = 268, 7  # of the sheet; what is left free at its sides
+SIZES, GAP = (28, 26, 24, 22, 20, SMALL), 9  # of words, the largest for which there is room
+NAME = 20  # size of a function's name
+BREAK, WIDEST = 23, 36  # more before what is written, for an arrow; the widest gap
+ARROW, PAD = 11, 5  # how long it is; round a word that is boxed
+BADGE = 11  # of a sign at a word: how far it reaches
+TICK = (-5.5, 0.5), (-1.5, 4.5), (5.5, -4.5)
+CROSS = (-4, -4), (0, 0), (4, -4), (0, 0), (4, 4), (0, 0), (-4, 4), (0, 0)
 LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
 BOLD = 1.14  # how much wider bold ones are
 MORE = "…"  # for words at the beginning that have no room
@@ -47,24 +60,25 @@ class Row(NamedTuple):
     Attributes:
         key: of its parts.
         line: y of its words.
-        floor: y of its arcs' ends.
         tall: how high its highest arc is; one below 0 hangs under the line.
         head: y of its function's name.
         colour: of what is written in it.
         past: how much is left of arcs of words that stand already.
+        thick: an arc of weight 1.
     """
 
     key: str
     line: float
-    floor: float
     tall: float
     head: float
     colour: Colour
     past: float
+    thick: float
 
 
-OWN_ROW = Row("own", 120, 92, 54, 20, BLUE, 0.3)
-NEW_ROW = Row("new", 192, 204, -58, 158, ORANGE, 0.18)
+ALONE = Row("own", 206, 136, 20, BLUE, 0.3, 13)
+OWN_ROW = Row("own", 112, 46, 20, BLUE, 0.3, 9)  # with the other one under it
+NEW_ROW = Row("new", 192, -50, 154, ORANGE, 0.18, 9)
 
 
 class Text(NamedTuple):
@@ -97,12 +111,13 @@ def opening(function: Backend | None = None, text: str = TEXT) -> Film:
     given = text.split()
     small.known(given)
     if function is not None:
-        yours = _Sheet(written(function, given), _right(text), YOURS)
+        yours = _Sheet(written(function, given), written(RIGHT, given), YOURS)
         return Film("Your function writes", yours.compared(), HIGH)
 
     def frames(chosen: Choice) -> list[Frame]:
         name = chosen[MENU]
-        sheet = _Sheet(written(WRONG[name], given), _right(text), f"swap: {CODES[name]}")
+        new, own = (written(each, given, COPIED) for each in (WRONG[name], RIGHT))
+        sheet = _Sheet(new, own, f"swap: {CODES[name]}")
         return [*sheet.copied(), *sheet.swapped()]
 
     return Film(
@@ -140,13 +155,13 @@ class _Asking(nn.Module):
 
 
 @torch.no_grad()
-def written(function: Backend, given: Sequence[str]) -> Text:
+def written(function: Backend, given: Sequence[str], most: int = MOST) -> Text:
     """What the model writes with a function in its layers, up to the full stop."""
     model, seen = small.load(), list[Tensor]()
     for layer, block in enumerate(model.transformer.h):
         block.attn = _Asking(block.attn, layer, function, seen)
     text = Text([*given], len(given), [], [])
-    while len(text.words) < text.start + MOST and text.words[-1] != ".":
+    while len(text.words) < text.start + most and text.words[-1] != ".":
         ids = small.numbered([small.START, *text.words])
         text.words.append(small.words[int(model(ids)[0, -1].argmax())])
         heads = seen[-1][0, :, -1, 1:]  # without the start token's, which is not drawn
@@ -185,11 +200,6 @@ CODES = {  # what each gives as weights
 RIGHT = _backend(lambda scaling: scaling)
 
 
-@cache
-def _right(given: str) -> Text:
-    return written(RIGHT, given.split())
-
-
 # The picture --------------------------------------------------------------------------------------
 
 
@@ -213,18 +223,18 @@ class _Sheet:
     def copied(self) -> list[Frame]:
         """The model's own writes."""
         given, right = " ".join(self.text.words[: self.start]), self.right
-        stage = [*self._given(OWN_ROW), self._named(OWN_ROW, OWNER), *self._waiting()]
-        asked = self._written(OWN_ROW, ["?"])
+        stage = [*self._given(ALONE), self._named(ALONE, OWNER)]
+        asked = self._written(ALONE, ["?"])
         told = f"A small trained model has read “{given}”, and writes on."
-        frames = [Frame([*stage, *self._asked(OWN_ROW), *asked], told)]
+        frames = [Frame([*stage, *self._asked(ALONE), *asked], told)]
         if (at := _earlier(right, 0)) is not None:
-            before = self._arc(f"own 0 {at + 1}", OWN_ROW, self.start - 1, at, 0.3, GREY)
+            before = self._arc(f"own 0 {at + 1}", ALONE, self.start - 1, at, 0.3, GREY)
             asks, came = right.words[at : at + 2]
             told = f"“{asks}” stood here before, and what came next was “{came}”."
             frames.append(Frame([*self._eye(right, 0), *stage, before, *asked], told))
         for n in range(len(right.rows)):
-            arcs = self._arcs(OWN_ROW, right, n + 1, [n])
-            new = self._written(OWN_ROW, right.words[self.start : self.start + n + 1])
+            arcs = self._arcs(ALONE, right, n + 1, [n])
+            new = self._written(ALONE, right.words[self.start : self.start + n + 1])
             parts = [*self._eye(right, n), *stage, *arcs, *new]
             frames.append(Frame(parts, _told(right, n)))
         return frames
@@ -268,19 +278,21 @@ class _Sheet:
         ]
 
     def _verdict(self) -> tuple[Sequence[int], str, list[Part]]:
-        """Signs between both lines, up to the first word that differs; that one, or all words."""
-        words = (each.words[self.start :] for each in (self.right, self.text))
-        y, parts = (OWN_ROW.line + NEW_ROW.line) / 2 + 1, list[Part]()
-        for n, (own, new) in enumerate(zip_longest(*words), self.start):
-            same, x = own == new, self.at[n]
-            sign, colour = ("=", BLUE) if same else ("≠", ORANGE)
-            parts.append(word(f"sign {n}", x, y, sign, colour, size=SIGN, weight=700))
-            if not same:
-                wide = self.size * BOLD * max(_wide(own), _wide(new)) + 9
-                size = (wide, NEW_ROW.line - OWN_ROW.line + 30)
-                corner = (x - wide / 2, OWN_ROW.line - 22)
-                parts.append(box("differs", corner, size, ORANGE, 0, 2.5))
-                return [n - self.start], self._lost(n - self.start), parts
+        """Signs at words, up to the first that differs; that one is bright, or all words."""
+        words, parts = (each.words[self.start :] for each in (self.right, self.text)), list[Part]()
+        for n, (own, new) in enumerate(zip_longest(*words)):
+            x = self.at[self.start + n]
+            if own != new:
+                wide = self.size * BOLD * max(_wide(own), _wide(new)) + 2 * PAD
+                for key, row, sign in (("wanted", OWN_ROW, TICK), ("differs", NEW_ROW, CROSS)):
+                    (top, high), corner = self._band(row), min(x + wide / 2, WIDE - BADGE)
+                    parts += [
+                        box(key, (x - wide / 2, top), (wide, high), row.colour, 0, 2.5),
+                        *_badge(key, corner, top, row.colour, sign),
+                    ]
+                return [n], self._lost(n), parts
+            between = (sum(self._band(OWN_ROW)) + self._band(NEW_ROW)[0]) / 2
+            parts += _badge(f"same {n}", x, between, BLUE, TICK)
         told = f"It writes the same as with {OWN}, word for word."
         return range(len(self.text.rows)), told, parts
 
@@ -296,36 +308,34 @@ class _Sheet:
         )
         return f"{swapped}: where it wrote {own}, it now writes {new}."
 
-    def _waiting(self) -> list[Part]:
-        """The line that is written later, faint."""
-        return [
-            part._replace(look={**part.look, "opacity": WAITS})
-            for part in (*self._given(NEW_ROW), self._named(NEW_ROW, self.name))
-        ]
-
     def _named(self, row: Row, name: str) -> Part:
         """Whose attention writes a line."""
-        key, look = f"{row.key} name", (row.colour, "start", SMALL, 700)
+        key, look = f"{row.key} name", (row.colour, "start", NAME, 700)
         return word(key, self._left(), row.head, name, *look, face=CODE)
 
     def _left(self) -> float:
         return self.at[0] - self.wide[0] / 2 - 6
 
+    def _band(self, row: Row) -> Place:
+        """Behind words: its top, and how high it is."""
+        return row.line - 0.75 * self.size - 9, self.size + 14
+
     def _given(self, row: Row) -> list[Part]:
         """The words that are read, on a band."""
         words, seen = self.text.words, range(self.skipped, self.start)
-        left = self._left()
+        left, (top, high) = self._left(), self._band(row)
         right = self.at[self.start - 1] + self.wide[self.start - 1] / 2 + 6
         more = [self._word(f"{row.key} more", row, 0, MORE)] if self.skipped else []
         return [
-            box(f"{row.key} read", (left, row.line - 25), (right - left, 34), GREY, 0.13),
+            box(f"{row.key} read", (left, top), (right - left, high), GREY, 0.13),
             *more,
             *(self._word(f"{row.key} read {n}", row, n, words[n]) for n in seen),
         ]
 
     def _written(self, row: Row, words: Sequence[str]) -> list[Part]:
         """Behind an arrow from what is read."""
-        end, y = self.at[self.start] - self.wide[self.start] / 2 - 8, row.line - 8
+        end = self.at[self.start] - self.wide[self.start] / 2 - 2 * PAD - 1
+        y = row.line - self.size / 3
         places = [(end - ARROW, y), (end, y), (end - 5, y - 5), (end, y), (end - 5, y + 5)]
         arrow = [line(f"{row.key} writes", places, row.colour, 2.5)] if words else []
         return [
@@ -345,9 +355,8 @@ class _Sheet:
         """Behind a word that is copied."""
         if (at := _earlier(text, n)) is None:
             return []
-        wide = self.wide[at + 1] + 10
-        corner = (self.at[at + 1] - wide / 2, OWN_ROW.line - 25)
-        return [box("eye", corner, (wide, 34), BLUE, 0.25)]
+        (top, high), wide = self._band(ALONE), self.wide[at + 1] + 10
+        return [box("eye", (self.at[at + 1] - wide / 2, top), (wide, high), BLUE, 0.25)]
 
     def _asked(self, row: Row) -> list[Part]:
         """To what the last word that is read may look."""
@@ -389,11 +398,30 @@ class _Sheet:
         dashes: str = "",
     ) -> Part:
         """As high as its width says, and the widest as high as there is room."""
-        flat = 176 * self.widest[row.key] / (abs(row.tall) / 0.75 - 24)
         ends, colour = (self.at[start], self.at[end]), colour or row.colour
+        share = (ends[0] - ends[1]) / self.widest[row.key]
         seen = light * (0.6 + 0.4 * weight) / (0.25 + 0.75 * weight)
-        below = row.tall < 0
-        return arc(key, *ends, row.floor, weight, colour, seen, flat, below, dashes)
+        (top, high), below = self._band(row), row.tall < 0
+        return arc(
+            key,
+            *ends,
+            top + high + 3 if below else top - 3,
+            weight,
+            colour,
+            seen,
+            below=below,
+            dashes=dashes,
+            thickest=row.thick,
+            pull=24 + (abs(row.tall) / 0.75 - 24) * share,
+        )
+
+
+def _badge(key: str, x: float, y: float, colour: Colour, sign: Sequence[Place]) -> list[Part]:
+    """A tick or a cross, in a circle."""
+    return [
+        dot(f"{key} badge", x, y, BADGE, colour),
+        line(f"{key} sign", [(x + a, y + b) for a, b in sign], GROUND, 3),
+    ]
 
 
 def _new(text: Text) -> str:

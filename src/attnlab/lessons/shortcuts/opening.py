@@ -1,60 +1,43 @@
-"""Lesson 12 opens with three shortcuts: what each keeps of a text, and what it misses.
+"""Lesson 12 opens with full attention and three shortcuts, one under the other, in two tests.
 
-Full attention and each shortcut are seen to look for one book of 32, and for four at once; then a
-table has a row for each: a bar of what it keeps of 32 books, and how often it is right.
-Its readers were trained as the lesson trains them; `python -m tests.claims.shortcuts` does that
-again, and records in `opening.json` what they look at in one text, and how often they are right.
+Each has a lane: the books, what the question looks at, what is kept, and how often it is right.
+One book of 32 is asked for, and then, in all lanes at once, four of 8. Its readers were trained as
+the lesson trains them; `python -m tests.claims.shortcuts` does that again, and records in
+`opening.json` what they look at in one text, and how often they are right.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import (
-    INK,
-    SIZE,
-    SMALL,
-    Part,
-    Place,
-    arc,
-    box,
-    curve,
-    dot,
-    line,
-    word,
-)
+from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
 
 RECORDED = Path(__file__).with_suffix(".json")
-TESTS = "of 32", "4 at once"  # one book that no window reaches; four facts
+ONE, FOUR = TESTS = "of 32", "4 at once"  # one book that no window reaches; four facts
 FOUND = 0.95  # right so often, it finds
 WINDOW, LETTERS = 8, 8  # what a window keeps; letters that may be in a book
-BOOKS, HEADS, WIDTH = 32, 4, 8  # of the first test; heads, and numbers in a head's key
+BOOKS, FEW = 32, 8  # in the first test, and in the second
+HEADS, WIDTH = 4, 8  # and numbers in a head's key
 TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
-HIGH, HEAD = 268, 24  # of the sheet; of the line over the text
-FLOOR, MIDDLE = 136, 146  # of arcs, and of tokens
-FIRST, LAST = 86, 462  # middles of the tokens, the last of which asks
-UNDER, OVER = 172, 128  # of the words under them, and over those that go into a table
-SHELF, BEAD, GAP = 216, 10, 2  # what is kept: its top; of one token in a head; between heads
-LEAST = 0.03  # a weight that is drawn
-THICKEST, READS = 16, 9  # an arc of weight 1; what is read from a table
-FLAT, NEAR = 620, 300  # how far words would reach for arcs as low as these; as a window's
-
-ROW, PITCH = 80, 52  # of the table: middle of its first row; from row to row
-LEFT, LONGEST, THICK = 152, 118, 34  # of bars
-COLUMNS = {"of 32": (326, "one far", "of 32"), "4 at once": (426, "four at", "once of 8")}
+HIGH, TOPS = 270, (16, 37)  # of the sheet; lines over the lanes
+LANES, LOW = 46, 270  # from here to there are lanes, which share the room
+FIRST, LAST = 104, {ONE: 378, FOUR: 272}  # middles of the first book, and of the one that asks
+COLUMNS = {ONE: {ONE: 430}, FOUR: {ONE: 326, FOUR: 430}}  # of results, in each test
+LINE, RESULT = 20, 28  # from line to line of a name; size of a result
+TALLEST, LEAST = 110, 0.03  # an arc; a weight that is drawn
+HEAVY = 600
 
 WAYS = {
-    "full": "full attention",
-    "shared": "shared keys",
-    "sum": "running sum",
-    "window": "window",
+    "full": ("full", "attention"),
+    "window": ("window", f"of {WINDOW}"),
+    "sum": ("running", "sum"),
+    "shared": ("shared", "keys"),
 }
 Cells = dict[str, dict[str, Any]]  # a way's, by test
 
@@ -64,232 +47,201 @@ def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
     full = 2 * HEADS * WIDTH * tokens  # keys and values
     return {
         "full": full,
-        "shared": full // HEADS,
-        "sum": HEADS * (WIDTH * WIDTH + WIDTH),
         "window": full * WINDOW // tokens,
+        "sum": HEADS * (WIDTH * WIDTH + WIDTH),
+        "shared": full // HEADS,
     }
 
 
 def opening() -> Film:
     """The film."""
     known: dict[str, Cells] = json.loads(RECORDED.read_text(encoding="utf-8"))
-    told = {
-        "full": "Full attention keeps all, looks at each, and finds it.",
-        "window": f"A window keeps the last {WINDOW}. What is further off, it guesses: "
+    told = [
+        "Full attention keeps all, in four heads, looks at each, and finds the book.",
+        f"A window keeps the last {WINDOW}. What is further off, it guesses: "
         f"one of {LETTERS} letters.",
-        "sum": "All books are added into one small table a head, and they blur there.",
-        "shared": "Heads that share keys and values keep a quarter, and still find the book.",
-    }
-    says = f"{BOOKS} dots are books, each with one of {LETTERS} letters. The last asks for one."
-    frames = [Frame([*_scene("full", known["full"]["of 32"]), _question(known, 2)], says)]
-    for way, says in told.items():
-        cell = known[way]["of 32"]
-        parts = [*_scene(way, cell), *_answer(way, cell)]
-        asks = {"full": [_question(known, 0)], "window": [_question(known, 2)]}.get(way, [])
-        stems = _unseen(_stems(cell)) if way in ("window", "shared") else []  # beside the sum
-        frames.append(Frame([*asks, *stems, *parts], says))
-    cell = known["full"]["4 at once"]
-    says = "Of 8 books, four are asked for at once. Full attention finds them all."
-    frames.append(Frame([*_scene("full", cell), *_answer("full", cell)], says))
-    cell = known["shared"]["4 at once"]
-    says = "Shared keys mix them up: one short key has to answer all four."
-    rows = [_row(n, way, known[way]) for n, way in enumerate(WAYS)]
-    coming = [*_unseen(_columns()), *_below(rows[0])]
-    frames.append(Frame([*_scene("shared", cell), *_answer("shared", cell), *coming], says))
-    told = {
-        "full": "What is kept of 32 books, and how often the answer is right.",
-        "shared": "Shared keys keep a quarter: they find one book, and mix up four.",
-        "sum": "A running sum keeps least, in which many books blur.",
-        "window": "No shortcut keeps little and finds all here. The window sees 7 of 8 books.",
-    }
-    for n, says in enumerate(told.values()):
-        coming = [part for row in rows[n + 1 : n + 2] for part in _below(row)]
-        landed = [part for row in rows[: n + 1] for part in row]
-        frames.append(Frame([*_columns(), *landed, *coming], says))
-    return Film("What each shortcut saves, and what it misses", frames, HIGH)
-
-
-# A text -------------------------------------------------------------------------------------------
-
-
-def _at(token: int, tokens: int) -> float:
-    return LAST - (tokens - 1 - token) * (LAST - FIRST) / (tokens - 1)
-
-
-def _scene(way: str, cell: dict[str, Any]) -> list[Part]:
-    """A text, and what a way keeps of it."""
-    name = WAYS[way] + (f" of {WINDOW}" if way == "window" else "")
-    return [
-        word("way", 4, HEAD, name, anchor="start", size=24, weight=600),
-        *_text(way, cell),
-        *_memory(way, len(cell["weights"])),
+        "A running sum adds all books into one small table a head. They blur there.",
+        "Heads that share keys and values keep a quarter, and still find the book.",
     ]
-
-
-def _question(known: dict[str, Cells], opacity: float) -> Part:
-    """An arc that asks only, for the book that full attention then finds."""
-    cell = known["full"]["of 32"]
-    last = len(cell["weights"]) - 1
-    [asked] = cell["asked"]
-    ends = _at(last, last + 1), _at(asked, last + 1)
-    return arc("question", *ends, FLOOR, 0.2, BLUE, opacity, FLAT, dashes="2 9", thickest=THICKEST)
-
-
-def _text(way: str, cell: dict[str, Any]) -> list[Part]:
-    """Tokens, counted from the one that asks; those out of reach are pale."""
-    tokens, asked = len(cell["weights"]), cell["asked"]
-    words, where = (OVER, " over") if way == "sum" else (UNDER, "")  # no stem crosses them
-    thick, thin = (10, 7) if tokens < 2 * WINDOW else (8, 4.5)
-    parts = []
-    for back in range(tokens):
-        token = tokens - 1 - back
-        big = token in asked or not back
-        pale = 0.25 if way == "window" and back >= WINDOW else 1
-        colour = BLUE if token in asked else INK
-        parts.append(
-            dot(f"back {back}", _at(token, tokens), MIDDLE, thick if big else thin, colour, pale)
-        )
-    at = _at(asked[0], tokens)
-    parts.append(word(f"asked{where}", at, words, "asked for", BLUE, size=SMALL))
-    parts.append(word(f"asks{where}", LAST + 12, words, "asks", anchor="end", size=SMALL))
-    return parts
-
-
-def _memory(way: str, tokens: int) -> list[Part]:
-    """What is kept: a row for each head, a bead for each token; the sum's melt into its table."""
-    left, right = _shelf(way, tokens)
-    held = {"window": WINDOW, "sum": TABLE}.get(way, tokens)
-    step = (right - left) / (tokens - 1 if way == "sum" else held - 1)
-    parts = [
-        word("kept", 4, SHELF + 18, "kept", PURPLE, "start", SMALL),
-        word("heads", 4, SHELF + 40, f"{HEADS} heads", PURPLE, "start", SMALL),
-    ]
-    for head in range(HEADS):
-        y = SHELF + BEAD / 2 + (1.5 if way == "shared" else head) * (BEAD + GAP)
-        ends = [(right, y), (left - 0.3, y)]  # a bead at a line's very end is not drawn
-        parts.append(line(f"head {head}", ends, PURPLE, BEAD, 1, f"0 {step:.3f}"))
-    return parts
-
-
-def _shelf(way: str, tokens: int) -> Place:
-    """Where the middles of the first and the last bead of a row are."""
-    pitch = (LAST - FIRST) / (tokens - 1)
-    if way == "sum":
-        aside = (TABLE - 1) * pitch / 2
-        return (FIRST + LAST) / 2 - aside, (FIRST + LAST) / 2 + aside
-    return LAST - ((WINDOW if way == "window" else tokens) - 1) * pitch, LAST
-
-
-def _answer(way: str, cell: dict[str, Any]) -> list[Part]:
-    """What the last token looks at, and how often it is right."""
-    weights, asked = cell["weights"], cell["asked"]
-    last = len(weights) - 1
-    finds = cell["right"] >= FOUND
-    says = f"right {_of_100(cell['right'])} times of 100"
-    colour = BLUE if finds else ORANGE
-    right = word("right", 476, HEAD, says, colour, "end", SIZE, 600)
-    if way == "sum":
-        return [right, *_stems(cell, True), _read(last + 1)]
-    middle = (_at(asked[0], last + 1) + _at(last - WINDOW, last + 1)) / 2
-    out = word("out", middle, FLOOR - 16, "out of reach", GREY, size=26, weight=600)
-    return [
-        *([out] if way == "window" else []),
-        right,
-        *(
-            arc(
-                f"look {last - m}",
-                _at(last, last + 1),
-                _at(m, last + 1),
-                FLOOR,
-                weight,
-                BLUE if m in asked else ORANGE,
-                1.4,
-                NEAR if way == "window" else FLAT,
-                thickest=THICKEST,
-            )
-            for m, weight in enumerate(weights)
-            if weight >= LEAST and m != last
-        ),
-    ]
-
-
-def _stems(cell: dict[str, Any], summed: bool = False) -> list[Part]:
-    """From each book down to what is kept of it: its own beads, or the sum's one table."""
-    tokens, asked = len(cell["weights"]), cell["asked"]
-    left, right = _shelf("sum", tokens) if summed else (FIRST, LAST)
-    top = MIDDLE + 9
-    parts = []
-    for m in range(tokens - 1):
-        into = left + (right - left) * m / (tokens - 1)
-        colour, thick, pale = (BLUE, 3, 0.9) if m in asked else (PURPLE, 1.5, 0.5)
-        ends = (_at(m, tokens), top), (into, SHELF - 2)
-        parts.append(curve(f"stem {m}", *ends, colour, thick, pale, True))
-    return parts
-
-
-def _read(tokens: int) -> Part:
-    """From the sum's table up to the last token, which reads the table alone."""
-    x, low, top = _shelf("sum", tokens)[1] + BEAD, SHELF + 2 * BEAD + 1.5 * GAP, MIDDLE + 13
-    turns = [math.pi / 2 * n / 24 for n in range(25)]
-    bow = [(x + (LAST - x) * math.sin(t), top + (low - top) * math.cos(t)) for t in turns]
-    return line("reads", bow, ORANGE, READS, 0.85)
-
-
-def _of_100(share: float) -> str:
-    return f"{100 * share:.0f}"
-
-
-def _unseen(parts: Sequence[Part]) -> list[Part]:
-    """Parts that come, or go, all along a move, and not in its last or first part only."""
-    return [part._replace(look={**part.look, "opacity": 0}) for part in parts]
-
-
-# The table ----------------------------------------------------------------------------------------
-
-
-def _columns() -> list[Part]:
-    """What each column has."""
-    heads = {"keeps": (LEFT, "kept", f"of {BOOKS} books"), **COLUMNS}
-    return [
-        word(
-            f"{column} {n}",
-            x,
-            18 + 21 * n,
-            says,
-            PURPLE if column == "keeps" else INK,
-            "start" if column == "keeps" else "middle",
-            SMALL,
-            600,
-        )
-        for column, (x, *lines) in heads.items()
-        for n, says in enumerate(lines)
-    ]
-
-
-def _row(n: int, way: str, cells: Cells) -> list[Part]:
-    """What a way keeps, as long as that is, beside all; and how often it is right in each test."""
-    numbers, y = kept(), ROW + PITCH * n
-    corner = LEFT, y - THICK / 2
-    parts = [
-        word(f"name {way}", 4, y + 7, WAYS[way], anchor="start", size=SMALL, weight=600),
-        box(f"all {way}", corner, (LONGEST, THICK), PURPLE, opacity=0.14),
-        box(
-            f"bar {way}",
-            corner,
-            (LONGEST * numbers[way] / numbers["full"], THICK),
-            PURPLE,
-        ),
-    ]
-    for test, (x, *_) in COLUMNS.items():
-        right = cells[test]["right"]
-        colour = BLUE if right >= FOUND else ORANGE
-        says = f"{_of_100(right)}%"
-        parts.append(word(f"{test} {way}", x, y + 12, says, colour, size=30, weight=700))
-    return parts
-
-
-def _below(row: Sequence[Part]) -> list[Part]:
-    """A row that is not seen yet, a little lower."""
-    return _unseen(
-        [part._replace(look={**part.look, "y": float(part.look["y"]) + PITCH / 2}) for part in row]
+    says = f"{BOOKS} dots are books, each with one of {LETTERS} letters. The last dot asks for one."
+    [first] = _lanes(known, 1)
+    frames = [Frame([_books(ONE), *first.question(), *first.books(ONE)], says)]
+    over = [_books(ONE), _kept(), *_head(ONE, ONE)]
+    for many, says in enumerate(told, 1):
+        lanes = _lanes(known, many)
+        landed = [part for lane in lanes for part in lane.drawn(ONE)]
+        coming = [part for way in [*WAYS][many : many + 1] for part in lanes[-1].handed(way)]
+        frames.append(Frame([*over, *landed, *coming], says))
+    over = [_books(FOUR), _kept(), *_head(ONE, FOUR), *_head(FOUR, FOUR)]
+    asked = [part for lane in lanes for part in lane.asked()]
+    says = f"A second test: of {FEW} books, four are asked for at once."
+    frames.append(Frame([*over, *asked], says))
+    landed = [part for lane in lanes for part in lane.drawn(FOUR)]
+    says = "Full attention finds all four. One short shared key mixes them up."
+    frames.append(Frame([*over, *landed], says))
+    missed = [lane.missed() for lane in lanes[1:]]
+    says = (
+        f"No shortcut keeps little and finds all here. The window sees {WINDOW - 1} of {FEW} books."
     )
+    frames.append(Frame([*over, *missed, *landed], says))
+    return Film("What each shortcut keeps, and how often it is right", frames, HIGH)
+
+
+# Over the lanes -----------------------------------------------------------------------------------
+
+
+def _books(test: str) -> Part:
+    """What dots are."""
+    says = f"{BOOKS if test == ONE else FEW} books"
+    return word("books", FIRST - 5, TOPS[0], says, anchor="start", size=SMALL, weight=HEAVY)
+
+
+def _kept() -> Part:
+    """What is purple."""
+    return word("kept", FIRST - 5, TOPS[1], "kept", PURPLE, "start", SMALL, HEAVY)
+
+
+def _head(column: str, test: str) -> list[Part]:
+    """Of a column of results."""
+    x, many = COLUMNS[test][column], f"1 of {BOOKS}" if column == ONE else f"4 of {FEW}"
+    return [
+        word(f"{column} many", x, TOPS[0], many, size=SMALL, weight=HEAVY),
+        word(f"{column} asked", x, TOPS[1], "asked for", BLUE, size=SMALL),
+    ]
+
+
+# A lane -------------------------------------------------------------------------------------------
+
+
+class _Lane:
+    """What one way keeps, looks at and finds.
+
+    Args:
+        way: one of `WAYS`.
+        cells: what was recorded of it, by test.
+        top: y.
+        high: how much room it has.
+    """
+
+    def __init__(self, way: str, cells: Cells, top: float, high: float) -> None:
+        self.way, self.cells = way, cells
+        large = high / (LOW - LANES) * len(WAYS)  # beside one of four lanes
+        self.root = large**0.5  # so much larger its parts are
+        self.row = 5 * self.root  # from head to head
+        low = top + high - 3 * large  # of what is kept
+        self.kept = low - 3 * self.row - self.row / 3
+        self.middle = self.kept - 10 * self.root
+        self.floor = self.middle - 6 * self.root  # of arcs
+        self.tall = min(self.floor - top - 1, TALLEST)
+
+    def drawn(self, test: str) -> list[Part]:
+        """All of it, as it is once it has answered in a test."""
+        return [*self._looks(test), *self._stands(test), *self._results(test, COLUMNS[test])]
+
+    def asked(self) -> list[Part]:
+        """As it is before it has answered in the second test."""
+        return [*self._stands(FOUR), *self._results(FOUR, [ONE])]
+
+    def handed(self, way: str) -> list[Part]:
+        """Not seen yet: what the next way is given, the text here and all that is kept of it."""
+        parts = [*self.books(ONE), *self._memory(ONE)]
+        return [
+            part._replace(key=part.key.replace(self.way, way, 1), look={**part.look, "opacity": 0})
+            for part in parts
+        ]
+
+    def question(self) -> list[Part]:
+        """An arc that asks only, and what is at its ends."""
+        last, y = self._tokens(ONE) - 1, self.middle + 36
+        ends = self._at(last, ONE), self._at(self.cells[ONE]["asked"][0], ONE)
+        pull = self.tall / 0.75
+        return [
+            arc("question", *ends, self.floor, 0.2, BLUE, 2, pull=pull, dashes="1 9", thickest=12),
+            word("asked", ends[1], y, "asked for", BLUE, size=SMALL),
+            word("asks", ends[0] + 6, y, "asks", anchor="end", size=SMALL),
+        ]
+
+    def missed(self) -> Part:
+        """Behind the worse of its results."""
+        test = min(TESTS, key=lambda each: float(self.cells[each]["right"]))
+        wide, high = 84, 38
+        corner = (COLUMNS[FOUR][test] - wide / 2, self.middle - high / 2)
+        return box(f"{self.way} missed", corner, (wide, high), ORANGE, 0.15)
+
+    def books(self, test: str) -> list[Part]:
+        """And the token that asks; those out of a window's reach are pale."""
+        tokens, asked = self._tokens(test), self.cells[test]["asked"]
+        small, big = 3 * self.root**0.3, 5.5 * self.root**0.6
+        parts = []
+        for back in range(tokens):
+            token = tokens - 1 - back
+            colour, r = (BLUE, big) if token in asked else (INK, small if back else big)
+            pale = (
+                (0.45 if token in asked else 0.3) if self.way == "window" and back >= WINDOW else 1
+            )
+            place = self._at(token, test), self.middle
+            parts.append(dot(f"{self.way} {back} back", *place, r, colour, pale))
+        return sorted(parts, key=lambda part: float(part.look["r"]))
+
+    def _stands(self, test: str) -> list[Part]:
+        name = [
+            word(f"{self.way} name {n}", 4, y, says, anchor="start", size=SMALL, weight=500)
+            for n, says in enumerate(WAYS[self.way])
+            for y in [self.middle - 4 + LINE * n]
+        ]
+        return [*name, *self.books(test), *self._memory(test)]
+
+    def _looks(self, test: str) -> list[Part]:
+        """Arcs from what asks to all that it gives weight to."""
+        weights, asked = self.cells[test]["weights"], self.cells[test]["asked"]
+        last = len(weights) - 1
+        parts = []
+        for m, weight in enumerate(weights[:-1]):
+            ends = self._at(last, test), self._at(m, test)
+            pull = self.tall * (0.4 + 0.6 * (last - m) / last) / 0.75
+            colour, thickest = (BLUE if m in asked else ORANGE), 11 * self.root**0.6
+            key = f"{self.way} look {test} {m}"
+            if weight >= LEAST:
+                look = {"pull": pull, "thickest": thickest}
+                parts.append(arc(key, *ends, self.floor, weight, colour, 1.4, **look))
+        if self.way == "window" and test == ONE:
+            middle = (self._at(asked[0], test) + self._at(last - WINDOW, test)) / 2
+            parts.append(word("out", middle, self.floor - 5, "out of reach", GREY, size=SMALL))
+        return parts
+
+    def _memory(self, test: str) -> list[Part]:
+        """A row for each head, with a dash for each token; a running sum's has no tokens."""
+        tokens, long = self._tokens(test), 6.0  # of a token
+        held = WINDOW if self.way == "window" else tokens
+        step = (LAST[test] - FIRST) / (tokens - 1)
+        right = LAST[test] + long / 2
+        left, gap = right - (held - 1) * step - long, step - long
+        if self.way == "sum":
+            left, gap = right - TABLE * long, 0
+        look = (PURPLE, 0.72 * self.row, 1, f"{long} {gap:.3f}", "butt")
+        ys = (self.kept + (0 if self.way == "shared" else n * self.row) for n in range(HEADS))
+        return [
+            line(f"{self.way} head {n}", [(left, y), (right, y)], *look) for n, y in enumerate(ys)
+        ]
+
+    def _results(self, test: str, columns: Iterable[str]) -> list[Part]:
+        """How often it is right, in one test or both."""
+        parts = []
+        for column in columns:
+            right, place = self.cells[column]["right"], (COLUMNS[test][column], self.middle + 10)
+            colour, says = (BLUE if right >= FOUND else ORANGE), f"{100 * right:.0f}%"
+            key = f"{self.way} {column}"
+            parts.append(word(key, *place, says, colour, size=RESULT, weight=700))
+        return parts
+
+    def _tokens(self, test: str) -> int:
+        return len(self.cells[test]["weights"])
+
+    def _at(self, token: int, test: str) -> float:
+        return FIRST + token * (LAST[test] - FIRST) / (self._tokens(test) - 1)
+
+
+def _lanes(known: dict[str, Cells], many: int) -> list[_Lane]:
+    """The first ways, so many that share the room."""
+    high = (LOW - LANES) / many
+    return [_Lane(way, known[way], LANES + n * high, high) for n, way in enumerate([*WAYS][:many])]
