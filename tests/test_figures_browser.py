@@ -265,7 +265,7 @@ def test_the_batch_moves_what_its_readers_share(roofline: FigureLab) -> None:
     roofline.answers("figure.batch", "64")
     places = roofline.figure.locator("tbody td:nth-child(2)")
     expect(places).to_have_text(["1", "62.1", "512"])
-    expect(roofline.figure.get_by_role("img")).to_have_accessible_name(
+    expect(roofline.figure.get_by_role("img").first).to_have_accessible_name(
         re.compile("decode, projections at 62.1")
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import Any, NamedTuple
@@ -23,8 +22,9 @@ SPEEDS = (0.03, 1e4)  # TFLOP/s that are drawn
 LEFT, WIDE, HIGH, RIGHT = 44, 370, 250, 66  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 100.0: "100"}
 MOVING, COMPUTING = "limited by moving", "limited by computing"
-OVER, UNDER = 26, 58  # room over the plot and under it
+OVER, UNDER = 8, 58  # room over the plot and under it
 LANE = 28  # how far apart names are
+BAR, THICK = 190, 16  # of a share: how long all is, and how thick
 MOST = 3  # works
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 LOOKS = (BLUE, ORANGE)
@@ -83,9 +83,12 @@ class Roofline(Dialled):
         batch, devices = inputs["batch"], inputs["devices"]
         works = in_order(inputs["works"], batch)
         return {
-            "pictures": [_chart(works, in_order(inputs["works"], BATCHES[0]), devices)],
-            "note": "Percent: of each peak, at best.",
-            "folded": "Shares of the peak, in a table",
+            "titles": ["TFLOP/s at best", "share of the peak at best"],
+            "pictures": [
+                _chart(works, in_order(inputs["works"], BATCHES[0]), devices),
+                _shares(works, devices),
+            ],
+            "folded": "The same in a table",
             "caption": CAPTION,
             "heads": ["", "for each byte", *(device.name for device in devices)],
             "table": [
@@ -181,7 +184,7 @@ def _chart(
         axes.line(device.tera, places, f'stroke="{colour}" stroke-width="2.5"')
         for device, colour in zip(devices, LOOKS, strict=False)
     ]
-    lanes = [(lane, *work) for lane, work in enumerate([*works.items()][::-1])]
+    lanes = [(lane, name, each) for lane, (name, each) in enumerate([*works.items()][::-1])]
     return svg(
         f"speed at best over operations for each byte; {said}",
         (-LEFT, -OVER, LEFT + WIDE + RIGHT, OVER + HIGH + UNDER),
@@ -195,7 +198,7 @@ def _chart(
             for intensity in works.values()
         ),
         *_names(axes, devices),
-        *(_named(axes, lane, name, each, devices) for lane, name, each in lanes),
+        *(_named(axes, *each) for each in lanes),
         wide=480,
         size=15,
     )
@@ -209,7 +212,6 @@ def _frame(axes: Chart) -> str:
     return "".join(
         [
             f'<path fill="none" stroke="currentColor" d="M0 0V{HIGH}H{WIDE}{ticks}"/>',
-            text(-LEFT, -10, "TFLOP/s at best", more=' font-weight="bold"'),
             *(
                 _shifted(axes.across.at(x), HIGH + 4, 1, "middle", label, grey)
                 for x, label in TICKS.items()
@@ -226,14 +228,18 @@ def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
     """Devices where their roofs end, by two words, without one that all of them begin with."""
     makers = {device.name.split()[0] for device in devices}
     begin = 1 if len(makers) == 1 < len(devices) else 0
-    by_height = sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
     named, above = [], 0.0
-    for device, colour in by_height:
+    for device, colour in _from_the_top(devices):
         above = max(axes.up.at(device.flops / TERA), above + LANE)
         name = " ".join(device.name.split()[begin:2]).rstrip(",")
         more = f' fill="{colour}" font-weight="bold"'
         named.append(_shifted(WIDE + 6, above, 0.35, "start", name, more))
     return named
+
+
+def _from_the_top(devices: Sequence[Device]) -> list[tuple[Device, str]]:
+    """Devices and their colours, from the highest roof down."""
+    return sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
 
 
 def _height(lane: int) -> float:
@@ -257,18 +263,34 @@ def _down(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -
     )
 
 
-def _named(axes: Chart, lane: int, name: str, intensity: float, devices: Sequence[Device]) -> str:
-    """A work's name at its line, and the share of each peak in the roof's colour."""
+def _named(axes: Chart, lane: int, name: str, intensity: float) -> str:
+    """A work's name at its line."""
     x = axes.across.at(intensity)
     anchor, at = ("end", x - 7) if x > WIDE / 2 else ("start", x + 7)
-    shares = "".join(
-        f'<tspan dx="0.5em" fill="{colour}">{_share(device, intensity)}</tspan>'
-        for device, colour in zip(devices, LOOKS, strict=False)
+    return _shifted(at, _height(lane), 0.35, anchor, name, f' font-weight="bold"{CLEAR}')
+
+
+def _shares(works: Mapping[str, float], devices: Sequence[Device]) -> str:
+    """What each work reaches of each peak, as bars: in the chart, a hundredth looks like a half."""
+    drawn, y = [], 8
+    for name, intensity in works.items():
+        drawn.append(_shifted(0, y, 1, "start", name, ' font-weight="bold"'))
+        y += 20
+        for device, colour in _from_the_top(devices):
+            share = _share(device, intensity)
+            long = BAR * device.speed(intensity) / device.flops
+            drawn.append(
+                f'<path d="M0 {y}h{BAR}v{THICK}h{-BAR}z" fill="{colour}" fill-opacity="0.15"/>'
+                f'<rect y="{y}" width="{long:.1f}" height="{THICK}" fill="{colour}"/>'
+                + _shifted(BAR + 6, y + THICK / 2, 0.35, "start", share, f' fill="{colour}"')
+            )
+            y += THICK + 4
+        y += 24
+    said = "; ".join(
+        f"{name} {' and '.join(_share(device, intensity) for device in devices)}"
+        for name, intensity in works.items()
     )
-    return (
-        f'<text x="{at:.1f}" y="{_height(lane)}" dy="0.35em" text-anchor="{anchor}" '
-        f'font-weight="bold"{CLEAR}>{html.escape(name)}<tspan class="share">{shares}</tspan></text>'
-    )
+    return svg(f"share of the peak at best: {said}", (0, 0, BAR + 70, y), *drawn, wide=400, size=13)
 
 
 def _shifted(x: float, y: float, down: float, anchor: str, words: str, more: str) -> str:
