@@ -81,7 +81,7 @@ function draw(body, model) {
       parts[name] = { cells, heads, ends, reach };
       return node;
     });
-    panels.replaceChildren(headed("output", out.node, element("p", { class: "reach" }, "the chosen number")).node, ...tables);
+    panels.replaceChildren(headed("output", out.node, element("p", { class: "reach" }, "what is chosen is orange")).node, ...tables);
   };
 
   const update = () => {

@@ -46,6 +46,8 @@ SHADES = [
     for n, (face, on_it) in enumerate(RAMPS[0])
 ]
 
+QUIET = ("none", palette.GREY.drawn)  # of a bare 0 in the still figure
+
 
 def _ramps(selector: str) -> str:
     """A style sheet with the colours of slopes in both themes."""
@@ -181,19 +183,24 @@ class Slopes(Figure):
         return fallback.stepped(repr(self), [*zip(labels, stills, strict=True)], *state["rows"])
 
     def _still(self, key: str) -> str:
-        """One choice: its sentence, and a table of slopes for each input."""
+        """One choice: its sentence, and a table of slopes for each input, a line over sentences."""
         state = self.state
         rows = [*map(html.escape, state["rows"])]
+        length = len(state["sentences"][0])
+        starts = [
+            f'<tr style="border-top:{0 if n % length else 2}px solid">' for n in range(len(rows))
+        ]
         tables = ""
         for part in state["parts"]:
             cells = [
                 [
-                    fallback.cell(text, () if shade == NOTHING else SHADES[shade])
+                    fallback.cell(text, QUIET if shade == NOTHING else SHADES[shade])
                     for text, shade in line
                 ]
                 for line in state["slopes"][key][part["name"]]
             ]
-            tables += fallback.headed(f"slopes to {part['name']}", fallback.table((), rows, cells))
+            table = fallback.table((), rows, cells, starts)
+            tables += fallback.headed(f"slopes to {part['name']}", table)
         return f"<p>{html.escape(state['told'][key])}</p>{tables}"
 
 
