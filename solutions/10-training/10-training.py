@@ -609,7 +609,7 @@ for number in range(120):
         recorded[number] = row_of_it(learner, pair)
     history.append(train_step(pointer, IDS[:300], NOUNS[:300], optimizer))
 titles = ["it … tired", "it … wide"]
-figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"], step=117)
+figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"], step=39)
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight is on the two nouns, alike in both sentences, and

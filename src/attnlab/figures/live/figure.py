@@ -258,7 +258,12 @@ def short(value: float) -> str:
     if value >= 0.01 or value == 0:
         return f"{value:.2f}"
     digits, power = f"{value:.0e}".split("e")
-    return f"{digits} · 10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{digits} · 10{raised(int(power))}"
+
+
+def raised(power: int) -> str:
+    """A power as it stands above the line."""
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def array(name: str, data: Any, shape: Sequence[int | None]) -> np.ndarray:
