@@ -106,28 +106,23 @@ def opening() -> Film:
         i, j = divmod(at, BLOCKS)
         parts = [*_grid(at, at, i * BLOCK), *_answers(kept[:known], i * BLOCK)]
         parts += [*_memory(_corner(at)), _title(f"query {i * BLOCK + 1}")]
-        parts += [
-            *_scores(at, every[i, j], kept[i][j].m),
-            *_largest(i, held or kept[i][j], held is None),
-        ]
+        parts += _scores(at, every[i, j], kept[i][j].m)
+        parts += _largest(i, held or kept[i][j], held is None)
         frames.append(Frame([*parts, *more], told))
 
     def columns(at: int, level: bool = False) -> list[Part]:
         """Of the first query in a tile, right of what was kept before, or levelled with it."""
         i, j = divmod(at, BLOCKS)
         now, before = kept[i][j], kept[i][j - 1] if j else NOTHING
-        weights, left = (
-            np.exp(every[i, j, 0] - now.m[0]),
-            SUMS + UNIT * before.s[0] * now.factors[0],
-        )
-        highs = np.full(BLOCK, now.answers[0]) if level else VALUES[j * BLOCK :][:BLOCK]
+        weights = np.exp(every[i, j, 0] - now.m[0])
+        left = SUMS + UNIT * before.s[0] * now.factors[0]
+        covered = np.full(BLOCK, now.answers[0] - 1 / STEP)  # whose edges are not seen
+        highs = covered if level else VALUES[j * BLOCK :][:BLOCK]
         return _columns(f"{i}", j * BLOCK, weights, highs, left, named=not level)
 
-    told = (
-        f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores. Fast memory has room for {BLOCK**2}"
-    )
+    told = f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores. Fast memory has room for "
     parts = [*_grid(0), *_answers([]), *_memory(APART), *_apart()]
-    frames.append(Frame(parts, f"{told}, and a few totals."))
+    frames.append(Frame(parts, f"{told}{BLOCK**2}, and a few totals."))
     tile(0, f"The first {BLOCK} queries meet the first {BLOCK} keys. Bold: a row's largest score.")
     tile(0, "A key's column is its weight, e^(score − max), wide, and its value high.", *columns(0))
     told = "Levelled, and kept: sums of weights (width) and of weights × values (area)."
