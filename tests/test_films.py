@@ -357,6 +357,11 @@ def shown(slug: str) -> list[dict[str, dict[str, float | str]]]:
     ]
 
 
+def texts_of(slug: str, n: int) -> dict[str, str]:
+    """What is written in a frame, by the keys of its parts."""
+    return {key: text for _, key, _, text in opening_of(slug).state["frames"][n]["parts"] if text}
+
+
 @pytest.mark.lessons("02-pure-python")
 def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), [1, 0, 3]
@@ -548,49 +553,88 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
 
 
 @pytest.mark.lessons("11-cost")
-def test_answers_out_of_tiles_are_softmax_of_all_scores_at_once() -> None:
+def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> None:
     powers = np.exp(tiles_film.SCORES)
     weights = powers / powers.sum(axis=1, keepdims=True)
-    sums = weights.reshape(6, 3, 2).sum(axis=2)  # of each block of keys
-    last = shown("11-cost")[-1]
-    for what in ("sum", "at once"):
-        wide = [[last[f"{what} {n} {j}"]["width"] for j in range(3)] for n in range(6)]
-        np.testing.assert_allclose(np.array(wide, float) / tiles_film.LENGTH, sums, atol=1e-3)
+    answers = weights @ tiles_film.VALUES
+    every = tiles_film.SCORES.reshape(3, 2, 3, 2).swapaxes(1, 2)
+    tiled = np.ravel([tiles_film._met(rows)[-1].answers for rows in every])
+    np.testing.assert_allclose(tiled, answers, rtol=1e-14)
+    for n, known in ((8, 2), (9, 4), (10, 6)):
+        texts = texts_of("11-cost", n)
+        written = [texts[key] for key in texts if key.startswith("answer ")]
+        assert written == [f"{each:.1f}" for each in answers[:known]]
+        assert {f"answer in {m}" for m in range(6)} <= shown("11-cost")[n].keys()
+    last, s = shown("11-cost")[-1], 1 / weights[0].max()  # the sum of e^(score − max)
+    wide = [float(last[f"column 0 {n}"]["width"]) for n in range(6)]
+    high = [float(last[f"column 0 {n}"]["height"]) for n in range(6)]
+    np.testing.assert_allclose(np.array(wide) / tiles_film.UNIT / s, weights[0], atol=1e-3)
+    np.testing.assert_allclose(np.array(high) / tiles_film.STEP, tiles_film.VALUES)
+    level = tiles_film.LOW - points(last["level"])[:, 1]
+    np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
+    assert texts_of("11-cost", -1)["level 0"] == texts_of("11-cost", -1)["answer 0"]
 
 
 @pytest.mark.lessons("11-cost")
-def test_the_old_sum_shrinks_by_its_factor_and_no_more_than_a_tile_is_held() -> None:
+def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values() -> None:
+    """It is so after each tile, and one factor that shrinks its width leaves its height."""
     frames, told = shown("11-cost"), opening_of("11-cost").state["frames"]
-    [at] = [n for n, parts in enumerate(frames) if "factor 0" in parts]
-    assert "factor 1" not in frames[at]
-    for r, factor in enumerate([np.exp(1 - 3), 1]):
-        old, new = (float(parts[f"sum {r} 0"]["width"]) for parts in frames[at - 1 : at + 1])
-        outline = frames[at].get(f"old {r} 0", {}).get("width")
-        assert outline == (old if factor < 1 else None)
-        assert new / old == pytest.approx(factor, abs=0.01)
-    assert told[at]["told"].startswith("So its bar shrinks, times e¹⁻³ = 0.14.")
-    [factor] = [text for _, key, _, text in told[at]["parts"] if key == "factor 0"]
-    assert factor == "× 0.14"
+    scores, values = tiles_film.SCORES[0], tiles_film.VALUES
+    for n, (many, most) in {
+        3: (2, 1),
+        4: (2, 1),
+        5: (2, 2),
+        6: (2, 2),
+        7: (4, 2),
+        8: (6, 2),
+    }.items():
+        weights = np.exp(scores[:many] - most)
+        wide, high = (float(frames[n]["block 0"][side]) for side in ("width", "height"))
+        assert wide / tiles_film.UNIT == pytest.approx(weights.sum(), abs=1e-3)
+        assert high / tiles_film.STEP == pytest.approx(
+            values[:many] @ weights / weights.sum(), abs=1e-3
+        )
+        assert texts_of("11-cost", n)["level 0"] == f"{high / tiles_film.STEP:.1f}"
+    [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
+    before, after, trace = frames[at - 1]["block 0"], frames[at]["block 0"], frames[at]["trace"]
+    assert float(after["width"]) / float(before["width"]) == pytest.approx(np.exp(1 - 2), abs=1e-3)
+    assert before["height"] == after["height"]
+    assert trace["width"] == before["width"]
+    assert told[at]["told"].startswith("So both sums shrink, times e¹⁻² = 0.37.")
+    assert texts_of("11-cost", at)["factor"] == "× 0.37"
+
+
+@pytest.mark.lessons("11-cost")
+def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
+    frames = shown("11-cost")
+    for parts in frames:
+        right = float(tiles_film.SUMS)
+        for key in sorted(key for key in parts if key.startswith(("block", "column"))):
+            left, wide = (float(parts[key][name]) for name in ("x", "width"))
+            if key.startswith("column") and left < right - 0.1:  # was levelled into the block
+                assert left + wide < right + 0.1
+            else:
+                assert left == pytest.approx(right, abs=0.1)
+                right = left + wide
+        assert right <= tiles_film.ROOM[0] + tiles_film.ROOM_SIZE[0]
     for parts in frames[1:-1]:
         faces = [key.split()[1] for key in parts if key.startswith("box ") and "lar" not in key]
         assert faces == [faces[0]] * 4
         assert float(parts[f"box {faces[0]} 00"]["x"]) > float(parts["memory"]["x"])
         assert [f"done {n}" in parts for n in range(9)] == [n < int(faces[0]) for n in range(9)]
-    assert [any(key.startswith("box") for key in parts) for parts in (frames[0], frames[-1])] == [
-        False,
-        False,
-    ]
+    for parts in (frames[0], frames[-1]):
+        assert [key for key in parts if key.startswith("box")] == []
 
 
 @pytest.mark.lessons("11-cost")
 def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
-    for parts, frame in zip(shown("11-cost"), opening_of("11-cost").state["frames"], strict=True):
-        texts = {key: text for _, key, _, text in frame["parts"]}
+    for n, parts in enumerate(shown("11-cost")):
+        texts = texts_of("11-cost", n)
         faces = [key.split()[1:] for key in parts if key.startswith("box ")]
         tile = next((int(face[0]) for face in faces if face[0] != "largest"), 0)
         i, j = divmod(tile, 3)
         for face in faces:
-            r = int(face[2] if face[0] == "largest" else face[1][0])
+            r = 0 if face[0] == "largest" else int(face[1][0])
             largest = tiles_film.SCORES[2 * i + r, : 2 * j + 2].max()
             key = " ".join(face)
             dark = float(parts[f"box {key}"]["fill-opacity"]) > 0.5
@@ -661,19 +705,27 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     from attnlab.lessons.training import opening as film
     from attnlab.lessons.training.reading import documentation
 
-    frames = opening_of("10-training").state["frames"]
-    parts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-    assert parts[-1]["step"] == "step 1000"
+    parts = [texts_of("10-training", n) for n in range(len(film.STEPS))]
     near = {int(each["step"].split()[1]): float(each["near now"]) for each in parts}
+    assert [*near] == [*film.STEPS]
     start, end = film.JUMP
     assert max(near[step] for step in near if step <= start) < 0.1
     assert near[end] > 0.8
     assert abs(near[1000] - near[300]) < 0.05
-    written = "".join(text or " " for key, text in parts[-1].items() if "letter" in key).split()
-    read = documentation().split()
-    assert film.INVENTED in written
-    assert [each for each in written if each in read]
-    assert film.INVENTED not in read
+    read, known = {*documentation().split()}, []
+    for each, state in zip(
+        parts, json.loads(film.RECORDED.read_text("utf-8"))["states"], strict=True
+    ):
+        first, rest = film.lines_of(state["text"])
+        drawn = "".join(text for key, text in each.items() if key.startswith("letter"))
+        assert drawn == f"{first}{rest}".replace(" ", "")
+        assert "".join(state["text"].split()).startswith(drawn)
+        assert max(len(first), len(rest)) <= film.WIDTH
+        words = f"{first} {rest}"[len(film.PROMPT) :].split()
+        known.append(sum(word in read for word in words) / len(words))
+    assert known[0] == 0
+    assert 0.5 < known[-2] < known[-1] == 1 - 1 / len(words)  # more and more are words
+    assert [word for word in words if word not in read] == [film.INVENTED]
 
 
 @pytest.mark.lessons("10-training")
@@ -681,16 +733,20 @@ def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blu
     from attnlab.lessons.training import opening as film
 
     losses = json.loads(film.RECORDED.read_text(encoding="utf-8"))["losses"]
-    for step, parts in zip(film.STEPS, shown("10-training"), strict=True):
+    for step, parts in zip(film.STEPS, shown("10-training")[:-1], strict=True):
         two, five = (float(parts[f"loss {at}"]["y"]) for at in (2, 5))
         along = np.log(film._loss(step, losses) / 2) / np.log(5 / 2)
         assert float(parts["dot"]["cy"]) == pytest.approx(two + (five - two) * along - 6, abs=0.1)
-        if f"tick {step}" in parts and step < film.STEPS[-1]:
+        assert float(parts["dot"]["cy"]) + float(parts["dot"]["r"]) < film.LOW
+        if f"tick {step}" in parts:
             assert float(parts["dot"]["cx"]) == parts[f"tick {step}"]["x"]
         for key in parts:
             if key.startswith("arc "):
                 i, j = map(int, key.split()[1:])
                 assert (parts[key]["stroke"] == BLUE.drawn) == (i - j == 1)
+    at = [float(parts[f"tick {step}"]["x"]) for step in (20, 50, 200, 1000)]
+    wide = [right - left for left, right in pairwise(at)]
+    assert np.array(wide) / np.log([2.5, 4, 5]) == pytest.approx(wide[0] / np.log(2.5), rel=1e-3)
 
 
 @pytest.mark.lessons("10-training")
@@ -710,10 +766,29 @@ def test_its_loss_nears_one_letters_level_and_passes_it_where_it_is_blue() -> No
     )
     one_high, two_high = (points(last[f"by {name}"])[0, 1] for name in film.LEVELS)
     assert blue[0, 1] < one_high < blue[-1, 1] < two_high < float(last["dot"]["cy"])
-    for name in film.LEVELS:
-        assert float(last[f"level {name}"]["y"]) + 5 == pytest.approx(
-            points(last[f"by {name}"])[0, 1], abs=0.1
-        )
+    for name in film.LEVELS:  # beside its line's end
+        right, y = points(last[f"by {name}"])[-1]
+        label = last[f"level {name}"]
+        assert right < float(label["x"])
+        assert y < float(label["y"]) < y + 14
+
+
+@pytest.mark.lessons("10-training")
+def test_its_second_layer_looks_further_back_and_without_it_two_letters_do_better() -> None:
+    from attnlab.lessons.training import opening as film
+
+    known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
+    assert known["losses"][-1] < known["by_counts"][1] < known["alone"]
+    before, last = shown("10-training")[-2:]
+    drawn = {tuple(map(int, key.split()[1:])) for key in last if key.startswith("second")}
+    second, letters = known["second"], len(film.lines_of(known["states"][-1]["text"])[0])
+    assert drawn == {
+        (i, j) for i in range(letters) for j in range(i - 1) if second[i][j] >= film.LEAST
+    }
+    assert {key for key in before if key.startswith("arc")} <= last.keys()
+    assert float(texts_of("10-training", -1)["near now"]) == pytest.approx(
+        film.farther(second), abs=0.01
+    )
 
 
 @pytest.mark.lessons("12-shortcuts")

@@ -84,6 +84,9 @@ def the_film_is_of_the_lessons_writer() -> None:
         opening.by_counts(here.READ, here.HELD_OUT, 2, rare) > counted[1] - 0.001
         for rare in (opening.RARE / 4, opening.RARE * 4)
     )
+    # Without its second layer's look it is worse than counts of two letters, and with it better.
+    assert known["losses"][-1] < counted[1] < known["alone"]
+    assert opening.alone(model, here.HELD_OUT) > reading.loss_on(model, here.HELD_OUT) + 0.3
     assert opening.learned(steps=0)["states"][0]["text"][: len(opening.PROMPT)] == opening.PROMPT
 
 
