@@ -188,58 +188,40 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     """For each training the loss on what it reads and on what is held out, and the gap between.
 
     Args:
-        diaries: of trainings, with two parts of a text; the last one is looked at.
+        diaries: of trainings, with two parts of a text: read, held out; the last one is looked at.
     """
-    figure, axes = new_figure(width=8.4, height=3.9)
-    place, said = axes[0, 0], []
-    for diary in diaries:
-        colour = ORANGE if diary is diaries[-1] else GREY
+    figure, axes = new_figure(columns=len(diaries), width=9.8, height=3.7)
+    said, most = [], max(max(curve) for diary in diaries for curve in diary.curves.values())
+    for place, diary in zip(axes[0], diaries, strict=True):
+        colour = ORANGE if diary is diaries[-1] else BLUE
         steps = [diary.EVERY * n for n in range(len(next(iter(diary.curves.values()))))]
-        highest = max(curve[-1] for curve in diary.curves.values())
+        place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
         for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
-            place.plot(steps, curve, line, color=colour, linewidth=2)
+            part = name.removeprefix(f"{diary.name}, ")
+            label = f"{part}: {curve[-1]:.1f}"
+            place.plot(steps, curve, line, color=colour, linewidth=3, label=label)
+            said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
+        lowest = int(np.argmin(curve))  # of what is held out
+        if diary is diaries[-1]:
+            place.plot(steps[lowest], curve[lowest], "o", color=colour, markersize=10)
             place.annotate(
-                f"{name}: {curve[-1]:.1f}",
-                (steps[-1], curve[-1]),
-                (8, 0),
+                f"lowest: {curve[lowest]:.1f}",
+                (steps[lowest], curve[lowest]),
+                (0, 12),
                 textcoords="offset points",
-                va="bottom" if curve[-1] == highest else "top",
+                ha="center",
                 color=colour,
             )
-            said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
-        place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
-    lowest = int(np.argmin(curve))  # of the last: held out
-    place.plot(steps[lowest], curve[lowest], "o", color=ORANGE, markersize=7)
-    place.annotate(
-        f"lowest: {curve[lowest]:.1f}",
-        (steps[lowest], curve[lowest]),
-        (0, -9),
-        textcoords="offset points",
-        va="top",
-        color=ORANGE,
-    )
-    place.set(
-        xlabel="step",
-        ylabel="loss, nats",
-        ylim=(0, None),
-        xlim=(
-            0,
-            max(
-                diary.EVERY * (len(curve) - 1)
-                for diary in diaries
-                for curve in diary.curves.values()
-            ),
-        ),
-    )
-    place.set_title(
-        f"{diary.name}: held out, the loss is lowest at step {steps[lowest]}, and then it rises"
-        if curve[-1] > curve[lowest]
-        else f"{diary.name}: held out, the loss is still at its lowest"
-    )
+        place.set(xlabel="step", ylim=(0, 1.02 * most), xlim=(0, steps[-1]))
+        place.set_title(f"{diary.name}: loss, nats")
+        name_lines(place)
     return Picture(
         figure,
-        f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {steps[lowest]}, "
-        f"{curve[lowest]:.1f}.",
+        f"Losses over steps, a panel a training. {'; '.join(said)}. The last one is lowest at step "
+        f"{steps[lowest]}, {curve[lowest]:.1f}.",
+        f"{diary.name}: held out, the loss is lowest at step {steps[lowest]}, and then it rises"
+        if curve[-1] > curve[lowest]
+        else f"{diary.name}: held out, the loss is still at its lowest",
     )
 
 
