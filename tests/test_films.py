@@ -801,7 +801,7 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     parts = {key: (look, text) for _, key, look, text in last}
     long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
     assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
-    assert parts["moved"][1] == "moving 52 GB of scores"
+    assert parts["moved"][1] == "moving scores: about 18 ms"
     assert float(parts["moved so long"][0]["width"]) / long[0] == pytest.approx(
         film.moving() / slow, abs=0.01
     )
@@ -811,18 +811,30 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     )
     assert round(slow / fast) == 5
     assert [key for key in parts if key.startswith("tile")] == []  # both are done
-    assert parts["gone"][1] == "6 × 8.6 GB = 52 GB"
+    assert parts["gone"][1] == "3 round trips: 52 GB"
+    assert (film.TRIPS, round(film.TRIPS * film.scores_in_bytes() / 1e9)) == (6, 52)
     assert film.scores_in_bytes() == 16384**2 * 16 * 2
     ways = shown("13-gpu-sdpa")[-2]  # before they become one bar
     middles = [float(ways[f"pass {n}"]["x"]) for n in (1, 2, 3)]
     cuts = [points(ways[f"cut {n}"])[0, 0] for n in (1, 2)]
-    left, right = film.MEMORY, film.MEMORY + long[0]
+    left, right = film.LEFT, film.LEFT + long[0]
     assert middles == pytest.approx(np.convolve([left, *cuts, right], [0.5, 0.5], "valid"), abs=0.2)
     texts = [
         {key: text for _, key, _, text in frame["parts"]}
         for frame in opening_of("13-gpu-sdpa").state["frames"]
     ]
-    assert texts[2]["gone"] == "8.6 GB moved"
+    assert [each.get("gone", "") for each in texts[2:6]] == [
+        "← write: 5.7 GB",
+        "← write: 8.6 GB",
+        "1 round trip: 17 GB",
+        "2 round trips: 34 GB",
+    ]
+    done = [[each[f"sdpa does {n}"] for n in range(3)] for each in texts[:7]]
+    assert done == 7 * [["scores", "softmax", "mix"]]  # all on a tile that goes on
+    tiles = [ways_at["tile sdpa"] for ways_at in shown("13-gpu-sdpa")[:3]]
+    assert len({(each["x"], each["y"]) for each in tiles}) == 3
+    steps = [each["naive does 0"] for each in texts[:7]]  # one on all scores
+    assert steps == [*4 * ["scores"], "scale", "softmax", "mix"]
     assert (
         "8.6 GB of scores: 16,384² × 16 heads × 2 bytes."
         in opening_of("13-gpu-sdpa").state["frames"][0]["told"]
