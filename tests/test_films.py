@@ -334,6 +334,12 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
     ]
     assert CROSSING in crossed
     assert all({*pair} & {*CROSSING} for pair in crossed)
+    for frame, at in zip(frames[1:], lines[1:], strict=True):  # no word without its line's colour
+        seen = [key for key in at if float(frame[key]["opacity"]) > 0.2]
+        for side, which in (("asks", 0), ("asked", 1)):
+            for word in {key.split(" to ")[which] for key in seen}:
+                drawn = {frame[key]["stroke"] for key in seen if key.split(" to ")[which] == word}
+                assert frame[f"{side} {word}"]["fill"] in drawn
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
