@@ -30,9 +30,9 @@ PASSES = ("scores", "scaled", "weights")  # that go to memory and come back
 ON_TILE = ("scores", "softmax", "mix")
 
 HIGH, LEFT = 269, 6  # of the sheet; of all that begins at the left
-HEADS, TOPS = {"naive": 15, "sdpa": 150}, {"naive": 22, "sdpa": 157}  # of lanes: names, drawings
-SIDE, CHIP, WIDE_CHIP = 80, 312, 162  # of memory, a square; where the chip begins, its width
-CELLS, CELL = 6, 10  # tiles along a side; a tile on the chip
+HEADS, TOPS = {"naive": 15, "sdpa": 152}, {"naive": 22, "sdpa": 160}  # of lanes: names, drawings
+SIDE, CHIP, WIDE_CHIP = 76, 312, 162  # of memory, a square; where the chip begins, its width
+CELLS, CELL = 6, 9  # tiles along a side; a tile on the chip
 RUN = ((0, 0), (5, 1), (0, 3), (5, 5))  # tiles that a chip has, a third of a trip apart
 PIN, PINS = 5, 8  # of a chip
 STREAM, DASHES, PITCH = 28, "14 5", 19  # of scores on their way: thickness and tiles
