@@ -235,7 +235,7 @@ class _Sheet:
                 [*stage, *self._asked(OWN_ROW), *asked],
                 f"A small trained model has read “{given}”, and writes on.",
             ),
-            Frame([*stage[:1], eye, *stage[1:], *same, *asked], told),
+            Frame([eye, *stage, *same, *asked], told),
             Frame([eye, *self._owns([0]), *later], _told(right, 0)),
         ]
 
@@ -260,7 +260,9 @@ class _Sheet:
         signs = [*self._sign(OWN_ROW, TICK), *self._sign(NEW_ROW, CROSS)]
         other = "The average" if _alike(self.text.rows[0]) else "The swapped one"
         return [
-            Frame([*moved, *stage, *asked], f"Now “{was}” and “{now}” trade places. See who notices."),
+            Frame(
+                [*moved, *stage, *asked], f"Now “{was}” and “{now}” trade places. See who notices."
+            ),
             Frame(
                 [*moved[::2], *self._owns([0]), *self._news(1, [0]), *signs],
                 f"Its own notices and writes “{own}”. {other} does not: “{new}” again.",
