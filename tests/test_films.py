@@ -334,6 +334,12 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
     ]
     assert CROSSING in crossed
     assert all({*pair} & {*CROSSING} for pair in crossed)
+    for frame, at in zip(frames[1:], lines[1:], strict=True):  # no word without its line's colour
+        seen = [key for key in at if float(frame[key]["opacity"]) > 0.2]
+        for side, which in (("asks", 0), ("asked", 1)):
+            for word in {key.split(" to ")[which] for key in seen}:
+                drawn = {frame[key]["stroke"] for key in seen if key.split(" to ")[which] == word}
+                assert frame[f"{side} {word}"]["fill"] in drawn
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
@@ -642,35 +648,31 @@ def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
 
 
 @pytest.mark.lessons("14-real-model")
-def test_the_model_copies_and_with_an_attention_that_is_all_alike_it_does_not() -> None:
-    right, given = model_film.RIGHT, model_film.TEXT.split()
-    copied = model_film.written(right, given)
-    start = copied.start
-    assert copied.words[start:] == given[1:4]
-    for n, row in enumerate(copied.rows):  # almost all on the word that is then written
-        assert row[n + 1] > 0.97
-    with torch.no_grad():
-        scores = small.load()(small.numbered([small.START, *given]))
-    assert copied.words[start] == small.words[scores[0, -1].argmax()]
-    alike = model_film.written(model_film.WRONG["all words alike"], given)
-    assert set(alike.words[start:]) == {"fox"}
-    assert all(max(row) - min(row) < 1e-6 for row in alike.rows)
-    film, swap = model_film.opening(), "Same parameters, one swap: "
-    lost = swap + "it can no longer find what followed “wolf”."
-    for n, name in enumerate(model_film.WRONG):
+def test_the_model_copies_what_followed_and_with_a_wrong_function_it_does_not_notice() -> None:
+    right, texts = model_film.RIGHT, (model_film.TEXT.split(), model_film.TRADED.split())
+    assert texts[1] == [texts[0][at] for at in (0, 2, 1, 3, 4)]
+    for given in texts:
+        copied = model_film.written(right, given)
+        start = copied.start
+        assert copied.words[start] == given[1]  # it follows, when words trade places
+        assert copied.rows[0][1] > 0.97
+        with torch.no_grad():
+            scores = small.load()(small.numbered([small.START, *given]))
+        assert copied.words[start] == small.words[scores[0, -1].argmax()]
+    film = model_film.opening()
+    for n, (name, new) in enumerate(zip(model_film.WRONG, ("queen", ".", "bird"), strict=True)):
         film.chosen = [n]
-        before, shown = (film.state["frames"][at] for at in (3, -1))
-        assert [key for _, key, *_ in before["parts"] if key.startswith("new")] == []
-        assert f"swap: {model_film.CODES[name]}" in [text for *_, text in shown["parts"]]
-        parts = {key: look for _, key, look, _ in shown["parts"]}
-        for key, line in (("wanted", "own"), ("differs", "new")):
-            left, wide = (float(parts[key][name]) for name in ("x", "width"))
-            assert float(parts[f"{line} {start}"]["x"]) == pytest.approx(left + wide / 2, abs=0.1)
-        finds = 1 in model_film.written(model_film.WRONG[name], given).seen[0]
-        assert finds == (name == "not scaled")  # two heads of four do
-        assert shown["told"] == (
-            swap + "where it wrote “cat”, it now writes “wolf”." if finds else lost
-        )
+        frames = film.state["frames"]
+        parts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
+        assert [each.get(f"own {start}") for each in parts] == [*"??", *["dog"] * 3, "?", "cat"]
+        assert [each.get(f"new {start}") for each in parts[3:]] == ["?", new, "?", new]
+        assert f"swap: {model_film.CODES[name]}" in parts[-1].values()
+        assert {"own sign", "new sign"} <= {*parts[-1]}
+        assert frames[-1]["told"].endswith(f" does not: “{new}” again.")
+        for given in texts:
+            assert model_film.written(model_film.WRONG[name], given).words[start] == new
+    alike = model_film.written(model_film.WRONG["all words alike"], texts[0])
+    assert max(alike.rows[0]) - min(alike.rows[0]) < 1e-6
 
 
 @pytest.mark.lessons("14-real-model")
@@ -683,8 +685,7 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     wrong = model_film.opening(model_film.WRONG["not scaled"], text)
     last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
     assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
-    left, wide = (float(last["differs"][0][name]) for name in ("x", "width"))
-    assert left < float(last["new 8"][0]["x"]) < left + wide < WIDE
+    assert last["differs badge"][0]["cx"] == last["new 8"][0]["x"] == last["own 8"][0]["x"]
     for key in ("own", "new"):  # the arrow from what is read ends before what is written
         (start, _), (end, _) = points(last[f"{key} writes"][0])[:2]
         band = last[f"{key} read"][0]
@@ -881,7 +882,7 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     parts = {key: (look, text) for _, key, look, text in last}
     long = [float(parts[f"bar {way}"][0]["width"]) for way in film.WAYS]
     assert long[1] / long[0] == pytest.approx(fast / slow, abs=0.01)
-    assert parts["moved"][1] == "moving 52 GB of scores"
+    assert parts["moved"][1] == "moving scores: about 18 ms"
     assert float(parts["moved so long"][0]["width"]) / long[0] == pytest.approx(
         film.moving() / slow, abs=0.01
     )
@@ -891,18 +892,30 @@ def test_bars_end_as_their_times_which_operations_and_trips_to_memory_make_up() 
     )
     assert round(slow / fast) == 5
     assert [key for key in parts if key.startswith("tile")] == []  # both are done
-    assert parts["gone"][1] == "6 × 8.6 GB = 52 GB"
+    assert parts["gone"][1] == "3 round trips: 52 GB"
+    assert (film.TRIPS, round(film.TRIPS * film.scores_in_bytes() / 1e9)) == (6, 52)
     assert film.scores_in_bytes() == 16384**2 * 16 * 2
     ways = shown("13-gpu-sdpa")[-2]  # before they become one bar
     middles = [float(ways[f"pass {n}"]["x"]) for n in (1, 2, 3)]
     cuts = [points(ways[f"cut {n}"])[0, 0] for n in (1, 2)]
-    left, right = film.MEMORY, film.MEMORY + long[0]
+    left, right = film.LEFT, film.LEFT + long[0]
     assert middles == pytest.approx(np.convolve([left, *cuts, right], [0.5, 0.5], "valid"), abs=0.2)
     texts = [
         {key: text for _, key, _, text in frame["parts"]}
         for frame in opening_of("13-gpu-sdpa").state["frames"]
     ]
-    assert texts[2]["gone"] == "8.6 GB moved"
+    assert [each.get("gone", "") for each in texts[2:6]] == [
+        "← write: 5.7 GB",
+        "← write: 8.6 GB",
+        "1 round trip: 17 GB",
+        "2 round trips: 34 GB",
+    ]
+    done = [[each[f"sdpa does {n}"] for n in range(3)] for each in texts[:7]]
+    assert done == 7 * [["scores", "softmax", "mix"]]  # all on a tile that goes on
+    tiles = [ways_at["tile sdpa"] for ways_at in shown("13-gpu-sdpa")[:3]]
+    assert len({(each["x"], each["y"]) for each in tiles}) == 3
+    steps = [each["naive does 0"] for each in texts[:7]]  # one on all scores
+    assert steps == [*4 * ["scores"], "scale", "softmax", "mix"]
     assert (
         "8.6 GB of scores: 16,384² × 16 heads × 2 bytes."
         in opening_of("13-gpu-sdpa").state["frames"][0]["told"]
