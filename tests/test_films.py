@@ -210,11 +210,11 @@ def test_lesson_07s_arcs_lie_one_in_another_and_a_text_that_repeats_needs_head_4
 
 
 @pytest.mark.lessons("09-position")
-def test_lesson_09s_score_depends_on_the_distance_alone() -> None:
+def test_lesson_09s_score_depends_on_how_far_apart_and_which_way_places_are() -> None:
     from attnlab.lessons.position.opening import score
 
-    for apart, expected in ((2, 1), (3, 0), (4, -1)):  # as in the lesson's table: 2 cos(30° n)
-        assert [score(at, at + apart) for at in range(5)] == pytest.approx([expected] * 5)
+    for apart, expected in ((0, 0), (1, 1), (-1, -1), (3, 2)):  # 2 sin(30° n)
+        assert [score(at, at + apart) for at in range(12)] == pytest.approx([expected] * 12)
 
 
 @pytest.mark.lessons("09-position")
@@ -222,7 +222,7 @@ def test_lesson_09s_shadow_falls_at_a_right_angle_and_is_as_long_as_the_score() 
     from attnlab.lessons.position.opening import MIDDLE, UNIT
 
     frames = opening_of("09-position").state["frames"]
-    for frame in frames[1:]:
+    for frame in frames:
         parts = {key: (look, text) for _, key, look, text in frame["parts"]}
         tip, foot = points(parts["falls"][0])
         along, fall, shadow = points(parts["short"][0])[1] - MIDDLE, tip - foot, foot - MIDDLE
@@ -234,13 +234,13 @@ def test_lesson_09s_shadow_falls_at_a_right_angle_and_is_as_long_as_the_score() 
 
 @pytest.mark.lessons("09-position")
 def test_lesson_09s_triangles_are_one_that_turns_once_around() -> None:
-    from attnlab.lessons.position.opening import APART, ROUND, STEP
+    from attnlab.lessons.position.opening import ON, ROUND, STEP
 
     last = shown("09-position")[-1]
     assert len({str(look["d"]) for key, look in last.items() if key.startswith("left")}) == 1
     turned = [turn_of(last[f"left {n}"]) for n in ROUND]
     assert turned == [-STEP * n for n in ROUND]
-    assert len(turned) * APART * STEP == 360
+    assert len(turned) * ON * STEP == 360
     scores = [
         text
         for _, key, _, text in opening_of("09-position").state["frames"][-1]["parts"]
