@@ -166,18 +166,23 @@ def test_lesson_06s_exercises_show_the_words_so_far_and_hide_the_next() -> None:
 
 @pytest.mark.lessons("06-causal-mask")
 def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahead() -> None:
-    from attnlab.lessons.causal_mask.opening import LEAST, MUCH, WRITTEN
+    from attnlab.lessons.causal_mask.opening import LEAST, WRITTEN
 
     layer, head = small.head("subject")
     row_of = small.weights(WRITTEN)[layer][head]
     frames = shown("06-causal-mask")
-    for many, least, frame in ((7, LEAST, frames[6]), (6, MUCH, frames[-1])):
-        drawn = {f"{n} to {m}" for n in range(many) for m in range(many) if row_of[n, m] >= least}
-        assert {key for key in frame if " to " in key} == drawn
-    assert {"0 to 0", "1 to 1", "5 to 1"} <= frames[-1].keys()
+    written = {f"{n} to {m}" for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
+    most = {f"{n} to {row_of[n].argmax()}" for n in range(6)}
+    for n, drawn in ((4, written), (7, set()), (8, most), (9, most)):
+        assert {key for key in frames[n] if " to " in key} == drawn
+    assert {"0 to 0", "1 to 1", "5 to 1"} <= most
     told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
-    both = next(n for n in range(7) if {f"{n} to {n}", f"{n} to 0"} <= frames[n].keys() and n)
+    both = next(n for n in range(7) if {"2 to 2", "2 to 0"} <= frames[n].keys())
     assert "itself and to those before it" in told[both]
+    copies = {(n, n + 1) for n in range(6)}
+    at = {n: float(frames[6][f"word {n}"]["x"]) for n in range(7)}
+    found = [ends(look) for key, look in frames[6].items() if key.startswith("copied")]
+    assert found == [pytest.approx((at[n] + 5, at[m] - 5), abs=0.1) for n, m in sorted(copies)]
 
 
 @pytest.mark.lessons("07-multi-head")
