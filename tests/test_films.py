@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
@@ -540,11 +541,41 @@ def test_every_sentence_of_the_menus_fits_its_shares_add_up_and_its_verb_is_as_i
         assert shares["given 2"] > Fraction(1, 2)
         looks = {key: look for _, key, look, _ in parts}
         for key, share in shares.items():
+            if not share:
+                assert key.replace("given", "to") not in looks
+                continue
             laid, drawn = looks[key.replace("given", "part")], looks[key.replace("given", "to")]
             assert float(laid["width"]) == pytest.approx(294 * share, abs=0.01)
             assert float(drawn["stroke-width"]) == pytest.approx(1 + 15 * share, abs=0.01)
         chosen_verb = next(key for key in ("verb -1", "verb 1") if looks[key]["font-weight"] == 700)
         assert looks[chosen_verb]["fill"] == looks["word 2"]["fill"]
+        arrived = {key: look for _, key, look, _ in film.state["frames"][3]["parts"]}
+        own = sorted(  # marks of the verb that is likelier
+            (float(look["cx"]), float(look["cy"]))
+            for key, look in arrived.items()
+            if key.startswith(f"{chosen_verb.removeprefix('verb ')} is")
+        )
+        np.testing.assert_allclose(dots_on(arrived["mark 2"]), own, atol=0.7)
+
+
+def dots_on(look: dict[str, float | str]) -> list[tuple[float, float]]:
+    """Where a path of curves and lines has its dots, one or two, which are dashes of no length."""
+    numbers = [float(each) for each in re.findall(r"-?[\d.]+", str(look["d"]))]
+    places = np.array(numbers).reshape(-1, 2)
+    curves = str(look["d"]).count("C")
+    t = np.linspace(0, 1, 400)[:, None]
+    along = [places[:1]]
+    for a, b, c, e in (places[3 * n : 3 * n + 4] for n in range(curves)):
+        bends = 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c
+        along.append((1 - t) ** 3 * a + bends + t**3 * e)
+    for a, b in pairwise(places[3 * curves :]):
+        along.append(a + t * (b - a))
+    path = np.concatenate(along)
+    far = np.cumsum(np.hypot(*np.diff(path, axis=0, prepend=path[:1]).T))
+    gap = float(str(look["stroke-dasharray"]).split()[1])
+    first = -float(look["stroke-dashoffset"])
+    at = [each for each in (first, first + gap) if each <= far[-1] + 1]
+    return [tuple(path[np.abs(far - each).argmin()]) for each in at]
 
 
 @pytest.mark.lessons("01-soft-lookup")
