@@ -49,11 +49,11 @@ def opening() -> Film:
         *(_together(n, f"At {n} and {n + 1}: the same triangle, the same score.") for n in (6, 8)),
         _together(
             10,
-            "Six equal triangles. Of the places, only how far apart and which way counts.",
+            "Six equal triangles: the score knows only how far apart, and which way.",
             True,
         ),
     ]
-    return Film("What stays when two words move together?", frames, HIGH)
+    return Film("What does a score know of places?", frames, HIGH)
 
 
 def arrow(place: float, length: float, tilt: float = 0) -> Place:
