@@ -317,16 +317,17 @@ class Scene(NamedTuple):
         is_many, parts = self.text[self.nouns[0]] in MANY, []
         end, row = self.left + INTO + (TWO / 2 if is_many else 0), LINE - 6 - APART
         for j in reversed(self.nouns):
-            x = self.foot(j)
-            there = f"M{x:.1f} {FLOOR - 1}"
-            there += f"C{f'{x:.1f} {FLOOR - 1} ' * 2}{x:.1f} {FLOOR}"  # where it hears itself
+            x, is_two = self.foot(j), self.text[j] in MANY
             if j < len(self.text) - 1:
                 there = _turned(str(self.path(j).look["d"]))
+            else:  # down to itself
+                top, low = f"{x:.1f} {FLOOR - TWO * is_two}", f"{x:.1f} {FLOOR}"
+                there = f"M{top}C{top} {low} {low}"
             bend = f"C{x:.1f} {row} {x:.1f} {row} {x + BEND:.1f} {row}"
             on = end - x - BEND + (0 if is_many else 2 * APART)
             far = _length(there) + _length(f"M{x:.1f} {FLOOR}{bend}") + on
             r = max(LARGEST * self.shares[j] ** 0.5, 1) if is_heard else MARK
-            apart = min(TWO, 2 * r + 2) if self.text[j] in MANY else 0
+            apart = min(TWO, 2 * r + 2) * is_two
             at = (far - (TWO * is_many + apart) / 2) * come
             parts.append(
                 Part(
