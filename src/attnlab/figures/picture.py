@@ -25,6 +25,8 @@ from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform
 from PIL import Image
 
 from attnlab.figures.arrays import as_array
+from attnlab.figures.live.ramp import DARK as DARK_WEIGHTS
+from attnlab.figures.live.ramp import LIGHT as WEIGHTS
 from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 
@@ -39,12 +41,11 @@ def _ramp(name: str, *colours: str) -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list(name, colours)
 
 
-# From nothing, which is nearly the page, to all: even in lightness, and one hue for every eye.
-WEIGHT_COLOURS = _ramp("weights", "#f1f4f7", "#b5d3e8", "#4f9dcb", BLUE, "#00395c")
+WEIGHT_COLOURS = _ramp("weights", *WEIGHTS)
 # Blue below 0, nothing at 0, orange above: apart for every common colour vision.
 SIGNED = _ramp("signed", "#00395c", BLUE, "#8fc0df", "#f3f3f3", "#f2b88f", ORANGE, "#6a2900")
 _DARK_RAMPS = {
-    "weights": _ramp("weights in the dark", "#20262b", "#27475c", "#3380ad", "#56b4e9", "#d3edff"),
+    "weights": _ramp("weights in the dark", *DARK_WEIGHTS),
     "signed": _ramp(
         "signed in the dark",
         *("#d3edff", "#56b4e9", "#2a5f80", "#242424", "#85481c", "#f08030", "#ffdcc2"),

@@ -54,7 +54,6 @@ function draw(body, model) {
   let unfocused = false; // whether a cell had the focus, and the chosen one has not got it yet
   // The selection is kept here until it is sent: Python's echo of the last one would undo it.
   let selected = model.get("cell");
-  const palette = model.get("palette");
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const about = element("p");
   const panels = element("div", { class: "matrices" });
@@ -172,7 +171,7 @@ function draw(body, model) {
     for (const [name, { text, rows, columns, numbers, blocked }] of Object.entries(matrices)) {
       text.forEach((line, r) =>
         line.forEach((words, c) => {
-          const [face, ink] = name === "A" ? shade(palette, numbers[r][c]) : ["", ""];
+          const [face, ink] = name === "A" ? shade(numbers[r][c]) : ["", ""];
           const other = Boolean(changed[name]?.[r]?.[c]);
           const label = [`${name} ${rows[r]}, ${columns[c]}:`, blocked[r][c] ? "blocked," : "", words, other ? "changed" : ""];
           grids[name].paint(r, c, {

@@ -24,9 +24,11 @@ export function setText(node, text) {
 
 export const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
-/** Face and ink for a share between 0 and 1. */
-export const shade = (palette, share) =>
-  palette[Math.round(Math.min(Math.max(share, 0), 1) * (palette.length - 1))];
+/** Face and ink for a share between 0 and 1, as ramp.py gives them to the style sheet. */
+export const shade = (share) => {
+  const step = Math.round(Math.min(Math.max(share, 0), 1) * 20);
+  return [`var(--w${step})`, `var(--i${step})`];
+};
 
 /** The cell that a key leads to, null if the key moves nothing. Column −1 is the row's label, where it can be reached. */
 export function moved({ row, column }, key, rows, columns, withControl = false, first = 0) {
@@ -167,9 +169,11 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
       if (field) field.defaultValue = text;
       else if (cell.textContent !== text) cell.replaceChildren(...(isDense ? spelled(text) : [text]));
       cell.setAttribute("aria-label", name);
+      const isNought = Boolean(face || blocked) && Number(text) === 0;
       cell.classList.toggle("blocked", blocked);
+      cell.classList.toggle("nought", isNought);
       cell.style.background = blocked ? "" : face;
-      cell.style.color = blocked ? "" : ink;
+      cell.style.color = blocked || isNought ? "" : ink;
     },
   };
 }

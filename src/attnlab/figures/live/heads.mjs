@@ -50,7 +50,6 @@ function draw(body, model) {
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
-  const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
 
@@ -67,7 +66,7 @@ function draw(body, model) {
     keys.forEach((key, m) =>
       heads.forEach((head, h) => {
         const share = weights[h][row][m];
-        const [face, ink] = shade(palette, share);
+        const [face, ink] = shade(share);
         const text = share.toFixed(2);
         table.paint(m, h, { text, name: `${head}: ${queries[row]} to ${key}: ${text}`, face, ink });
       }),

@@ -27,7 +27,6 @@ function draw(body, model) {
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
   body.classList.add("painter");
-  const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const counted = element("p", { class: "counted" });
   const effect = element("p", { class: "effect", "aria-live": "polite" });
@@ -162,7 +161,7 @@ function draw(body, model) {
       row.forEach((weight, m) => {
         const text = blocked[n][m] ? "0" : weight.toFixed(2);
         const name = `${named[n]} to ${named[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${text}`;
-        const [face, ink] = shade(palette, weight);
+        const [face, ink] = shade(weight);
         table.paint(n, m, { text, name, blocked: blocked[n][m], face, ink });
         parts.letters.forEach(({ letters, name: convention }, which) => {
           const text = state.conventions[which].letters[n][m];

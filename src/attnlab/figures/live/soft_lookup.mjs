@@ -133,7 +133,6 @@ function draw(body, model) {
     const wanted = `${[state.books, axes, state.entries, state.legend]}`;
     if (shape !== wanted) build(state);
     shape = wanted;
-    const palette = model.get("palette");
 
     parts.ground.forEach((cell, at) => {
       const share = String(state.ground[at]);
@@ -161,7 +160,7 @@ function draw(body, model) {
 
     [hard, soft].forEach((lookup, side) => {
       parts.weights.forEach(({ cells }, m) => {
-        const [face, ink] = shade(palette, lookup.weights[m]);
+        const [face, ink] = shade(lookup.weights[m]);
         setText(cells[side], lookup.weights[m].toFixed(2));
         cells[side].style.background = face;
         cells[side].style.color = ink;

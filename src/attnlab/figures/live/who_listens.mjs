@@ -74,7 +74,6 @@ function draw(body, model) {
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
-  const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const above = element("div", { class: "tools" });
@@ -171,7 +170,7 @@ function draw(body, model) {
         const blocked = state.blocked[n][m];
         const text = blocked && weight === 0 ? "0" : weight.toFixed(2);
         const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${text}`;
-        const [face, ink] = shade(palette, weight);
+        const [face, ink] = shade(weight);
         table.paint(n, m, { text, name, blocked, face, ink });
         sentence?.paint(n, m, weight);
       }),
