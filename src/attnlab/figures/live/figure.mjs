@@ -1,4 +1,4 @@
-// What all figures share in the browser: elements, colours, the grid, bars, tables, sliders, the frame.
+// What all figures share in the browser: elements, colours, the grid, tables, sliders, the frame.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -174,29 +174,6 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
       cell.classList.toggle("nought", isNought);
       cell.style.background = blocked ? "" : face;
       cell.style.color = blocked || isNought ? "" : ink;
-    },
-  };
-}
-
-// Bars, one a name: a distribution --------------------------------------------------------------
-
-export function bars({ names }) {
-  const numbers = names.map(() => element("span", { class: "number" }));
-  const fills = names.map(() => element("span", { class: "fill" }));
-  const lines = names.map((name, m) =>
-    element("li", {}, element("span", { class: "name" }, name), numbers[m],
-      element("span", { class: "track", "aria-hidden": "true" }, fills[m])),
-  );
-  const list = element("ul", { class: "bars" }, ...lines);
-  return {
-    node: list,
-    paint(label, shares, blocked = []) {
-      list.setAttribute("aria-label", label);
-      shares.forEach((share, m) => {
-        lines[m].classList.toggle("blocked", Boolean(blocked[m]));
-        setText(numbers[m], blocked[m] && share === 0 ? "0" : share.toFixed(2));
-        fills[m].style.width = `${100 * share}%`;
-      });
     },
   };
 }
