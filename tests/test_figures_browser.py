@@ -90,7 +90,7 @@ def test_a_mask_is_painted_by_keyboard_and_python_reads_it(painter: FigureLab) -
     blocked(painter, [[3], [3], [3], []])
     letters = painter.ask("print(*sum(figure.state['conventions'][0]['letters'], []))").split()
     grid = painter.figure.get_by_role("grid", name="attend, True = attend")
-    expect(grid.locator("[role=gridcell]")).to_have_text(letters)
+    expect(grid.get_by_label(re.compile(": true$"))).to_have_count(letters.count("T"))
 
 
 def test_a_cell_is_marked_in_all_three_grids(painter: FigureLab) -> None:

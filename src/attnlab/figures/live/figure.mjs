@@ -169,7 +169,7 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
       if (field) field.defaultValue = text;
       else if (cell.textContent !== text) cell.replaceChildren(...(isDense ? spelled(text) : [text]));
       cell.setAttribute("aria-label", name);
-      const isNought = Boolean(face || blocked) && Number(text) === 0;
+      const isNought = Boolean((face || blocked) && text) && Number(text) === 0;
       cell.classList.toggle("blocked", blocked);
       cell.classList.toggle("nought", isNought);
       cell.style.background = blocked ? "" : face;
