@@ -8,7 +8,7 @@ const CROWD = 17;
 const FEW = 7; // are set larger
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
-const MOST = 1.6; // times its size, in a place that is wider
+const MOST = 2.2; // times its size, in a place that is wider
 const FAINT = 0.05; // less weight has no arc in a row that is not chosen
 
 /** Where words stand in a line: the middle of each, and the end of the last. */

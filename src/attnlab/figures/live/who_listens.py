@@ -288,9 +288,11 @@ def gone(
         return finding(query, row, keys)
     *givers, last = _most(lost, keys, "“{}” ({:.2f})")
     taken = f"{', '.join(givers)} and {last}" if givers else last
-    *takers, last = _most(row - before, keys, "“{}” (+{:.2f})")
+    every = _most(row - before, keys, "“{}” (+{:.2f})")
+    *takers, last = every[:TOLD]
     given = f"{', '.join(takers)} and {last}" if takers else last
-    return f"“{query}” gives the share of {taken} to {given}."
+    mostly = "mostly " if len(every) > TOLD else ""
+    return f"“{query}” gives the share of {taken} {mostly}to {given}."
 
 
 def _most(amounts: np.ndarray, keys: Sequence[str], form: str) -> list[str]:
