@@ -164,12 +164,10 @@ function draw(body, model) {
         [...cells.flat().map((cell) => roomy(cell, [])), ...whole.map((cell, row) => roomy(cell, trails[row]))]);
       const length = (parts) => parts.map(({ textContent }) => textContent).join("").length;
       const longest = cases.sort((one, other) => length(other) - length(one)).slice(0, LONGEST);
-      const every = stages.flatMap((stage) => {
-        const framed = frame(stage).cloneNode(true);
-        return longest.map((parts) => [framed, ...parts]);
-      });
+      const heights = stages.map((stage) => frame(stage).offsetHeight);
+      const tallest = frame(stages[heights.indexOf(Math.max(...heights))]).cloneNode(true);
       frame(stages[model.get("stage") - 1]);
-      return every;
+      return longest.map((parts) => [tallest, ...parts]);
     }),
   ];
 
