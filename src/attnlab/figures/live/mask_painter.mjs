@@ -132,7 +132,8 @@ function draw(body, model) {
         onAct: ({ row, column }) => model.send({ toggle: [row, column] }),
       });
       const node = element("div", { class: "convention" }, letters.node,
-        element("p", {}, element("strong", {}, name), `: ${means}`, element("br"), element("code", {}, call)));
+        element("p", {}, element("strong", {}, name), `: ${means}`, element("br"),
+          element("code", {}, ...call.split(/(?<=\()/).flatMap((part) => [part, element("wbr")]))));
       return { node, letters, name };
     });
     body.style.setProperty("--tokens", tokens.length);
