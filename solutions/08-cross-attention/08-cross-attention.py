@@ -174,7 +174,7 @@ class Desk(nn.Module):
 
 # %% [markdown]
 # The next cell trains it and shows one catalogue of the test: who is asked for, and which card is read. Choose
-# a row, and then the other head. Which card do you expect to be bright for each author? Does its place matter?
+# a row, and then the other head. Which card do you expect each author to read? Does its place matter?
 
 # %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(0)

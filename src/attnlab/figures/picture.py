@@ -26,6 +26,8 @@ from PIL import Image
 
 from attnlab.figures import palette
 from attnlab.figures.arrays import as_array
+from attnlab.figures.live.ramp import DARK as DARK_WEIGHTS
+from attnlab.figures.live.ramp import LIGHT as WEIGHTS
 from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 
@@ -40,12 +42,11 @@ def _ramp(name: str, *colours: str) -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list(name, colours)
 
 
-# From nothing, which is nearly the page, to all: even in lightness, and one hue for every eye.
-WEIGHT_COLOURS = _ramp("weights", "#f1f4f7", "#b5d3e8", "#4f9dcb", BLUE, "#00395c")
+WEIGHT_COLOURS = _ramp("weights", *WEIGHTS)
 # Blue below 0, nothing at 0, orange above: apart for every common colour vision.
 SIGNED = _ramp("signed", *palette.SIGNED[0])
 _DARK_RAMPS = {
-    "weights": _ramp("weights in the dark", "#20262b", "#27475c", "#3380ad", "#56b4e9", "#d3edff"),
+    "weights": _ramp("weights in the dark", *DARK_WEIGHTS),
     "signed": _ramp("signed in the dark", *palette.SIGNED[1]),
 }
 QUIET = "#5c5c5c"  # ticks, and what an axis is called: there when one asks, never in the way
