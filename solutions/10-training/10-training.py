@@ -210,13 +210,13 @@ print(answers(four_wide))
 # Now train on both, from five seeds. Where will the curves end?
 
 # %% nbgrader={"grade": false, "grade_id": "stall", "locked": true, "schema_version": 3, "solution": false, "task": false}
-stalled, said = {}, {}
+stalled, likeliest = {}, {}
 for seed in range(5):
     torch.manual_seed(seed)
     plain, name = Plain(3, 32, 3), f"seed {seed}"
     stalled[name] = learn_phrases(plain, name, TWO_WORDS, HATE_LIKE)
-    said[name] = answers(plain)
-figures.training.stalled(stalled, said)
+    likeliest[name] = answers(plain)
+figures.training.stalled(stalled, likeliest)
 
 
 # %% [markdown]
