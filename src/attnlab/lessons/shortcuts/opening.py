@@ -30,7 +30,7 @@ HIGH, LEFT, RIGHT = 270, 4, 476  # of the sheet; margins
 LANE, BESIDE = HIGH / 3, 286  # how high a lane is; left of its words
 LEAST, THICKEST = 0.03, 11  # a weight that is drawn; an arc of weight 1
 BOOK, WIDEST = 0.84, 0.9  # a book's width, as a share of its room; of its height, at most
-PALE, FAR = 0.22, 0.35  # what is not kept; a book that is out of reach
+PALE, FAR = 0.22, 0.45  # what is not kept; a book that is out of reach
 BIG, HUGE, HEAVY = 24, 40, 700  # words; a result
 
 NAMES = {
