@@ -133,7 +133,7 @@ def temperature(
     pages = np.array(values)[:, SALT]
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
-    figure, axes = new_figure(columns=2, width=9.6, height=3.7, width_ratios=(5, 4))
+    figure, axes = new_figure(columns=2, width=9.4, height=3.7, width_ratios=(5, 4))
     left, right = axes[0]
     looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
     for share, book, colour, line, (warm, high) in looks:
