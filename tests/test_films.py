@@ -16,7 +16,7 @@ import torch
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
-from attnlab.figures.palette import BLUE
+from attnlab.figures.palette import BLUE, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
@@ -452,6 +452,19 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     )
     powers = np.exp(scores / 2)
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-4)
+    assert says[-1]["A is"] == "softmax(S/2)"
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
+    for frame in opening_of("03-numpy").state["frames"][:4]:
+        parts = {key: (look, text) for _, key, look, text in frame["parts"]}
+        says = {key: text for key, (_, text) in parts.items() if key.startswith("K says")}
+        below = {key for key, text in says.items() if text.startswith("−")}
+        tints = {key: parts[key.replace(" says", "")][0]["fill"] for key in says}
+        assert below
+        assert {tints[key] for key in below} == {ORANGE.drawn}
+        assert {tints[key] for key in says.keys() - below} == {BLUE.drawn}
 
 
 @pytest.mark.lessons("04-scaling")

@@ -34,7 +34,8 @@ COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 CODED, PITCH, CALL = 30, 18, 26  # the code's size, from sign to sign, its line
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
-PALE, DEEP = 0.1, 0.45  # how much blue is in the cells of the smallest and of the largest number
+PALE, DEEP = 0.12, 0.45  # how much colour is in the cells of 0 and of the largest number
+ALIKE, WHOLE = 0.22, 0.07  # and in those that show no numbers, and under those of what turns
 TALL, WIDE, SLIM = 26, 54, 40.5  # cells, and those that Q and K have as they are written
 LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above, and what is made
 NAMES = (12, 464)  # middles of names at the left and at the right
@@ -52,15 +53,22 @@ class Grid(NamedTuple):
     tall: float = TALL
     is_turned: bool = False
 
-    def boxes(self, is_known: bool = True, opacity: float = 1) -> list[Part]:
-        """Its cells, deeper where numbers are larger, if they are known."""
-        numbers = ARRAYS[self.name]
-        depths = PALE + (DEEP - PALE) * np.maximum(numbers, 0) / numbers.max() * is_known
+    def boxes(self, alike: float | None = None, opacity: float = 1) -> list[Part]:
+        """Its cells, deeper where numbers are larger, and orange where they are below 0.
+
+        Or all alike: with so much blue, and empty places where that is 0.
+        """
+        parts, numbers = [], ARRAYS[self.name]
+        depths = PALE + (DEEP - PALE) * np.abs(numbers) / numbers.max()
         size = (max(self.wide - AIR, 0), max(self.tall - AIR, 0))
-        return [
-            box(f"{self._key()} {i} {j}", self._cell(i, j), size, BLUE, depth, opacity=opacity)
-            for (i, j), depth in np.ndenumerate(depths)
-        ]
+        turned = " turned" * self.is_turned
+        for (i, j), number in np.ndenumerate(numbers):
+            colour, depth = (ORANGE if number < 0 else BLUE), depths[i, j]
+            if alike is not None:
+                colour, depth = BLUE, alike
+            key, corner = f"{self._key()} {i} {j}{turned}", self._cell(i, j)
+            parts.append(box(key, corner, size, colour, depth, float(alike == 0), opacity))
+        return parts
 
     def says(self, only: Sequence[tuple[int, ...]] = (), size: float = SIZE) -> list[Part]:
         """The numbers, of all cells or of some."""
@@ -72,6 +80,11 @@ class Grid(NamedTuple):
             key = f"{self._key()} says {i} {j}{' turned' * self.is_turned}"
             parts.append(word(key, *middle, text, size=size))
         return parts
+
+    def whole(self) -> Part:
+        """What its cells lie on: there is something to see of it while it turns."""
+        size = (self.right() - self.x, self.low() - self.y)
+        return box(f"{self.name} whole", (self.x, self.y), size, BLUE, WHOLE)
 
     def around(self, key: str, row: int | None, column: int | None, axis: str = "") -> Part:
         """A frame around a row, a column, or a cell, in the colour of an axis."""
@@ -93,9 +106,9 @@ class Grid(NamedTuple):
         key = f"name {self.name} {x < self.x}"
         return word(key, x, (self.y + self.low()) / 2 + 9, self.name, INK, size=NAME, weight=700)
 
-    def named_within(self) -> Part:
+    def named_within(self, lower: float = 0) -> Part:
         """Its name on its cells."""
-        middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9)
+        middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9 + lower)
         return word(f"name {self.name} within", *middle, self.name, INK, size=NAME, weight=700)
 
     def column(self, n: int) -> np.ndarray:
@@ -156,6 +169,7 @@ class Product(NamedTuple):
         return [
             *self.code(),
             *self.left.boxes(),
+            *([self.above.whole()] if self.above.is_turned else []),
             *self.above.boxes(),
             *self.left.says(size=size),
             *self.above.says(),
@@ -213,8 +227,8 @@ MIX = Product(
 )
 ALONE = Grid("S", 150, 112, 76, 44)  # when k is gone
 # At the end all arrays stand together, so that each axis is one line: only Z's cells have numbers.
-BY, LINES = {"Q": (52, 30), "A": (191, 44), "Z": (342, 52)}, {"V": 57, "K": 121, "Z": 198}
-SHORT, LOW = 16.5, 24  # rows
+BY, LINES = {"Q": (52, 30), "A": (191, 44), "Z": (342, 52)}, {"V": 71, "K": 130, "Z": 201}
+SHORT, LOW = 15, 22.5  # rows
 
 
 def opening() -> Film:
@@ -225,11 +239,11 @@ def opening() -> Film:
 def _scores() -> list[Frame]:
     """Q and K as they are written, K turned, one score, all scores, and these alone."""
     meeting, made = SCORES.meeting(), SCORES.made
-    empty = [*meeting, *made.boxes(is_known=False)]
+    empty = [*meeting, *made.boxes(0)]
     return [
         Frame(
             [*SCORES.code(), *_written()],
-            "n is who asks, m who is asked. Q and K both have entries k.",
+            "n is who asks, m who is asked. Along k are the numbers of each.",
         ),
         Frame(empty, "Which axes will S have? Turn K, and its k meets that of Q."),
         Frame(
@@ -252,7 +266,7 @@ def _mix() -> list[Frame]:
     meeting, made = MIX.meeting(SMALL), MIX.made
     return [
         Frame(
-            [*meeting, *made.boxes(is_known=False)],
+            [*meeting, *made.boxes(0)],
             f"Divided by √4 = {ROOT:g}, then softmax: S is now A, and meets V at m.",
         ),
         Frame(
@@ -263,16 +277,19 @@ def _mix() -> list[Frame]:
 
 
 def _written() -> list[Part]:
-    """Q and K, with their axes."""
+    """Q and K, with their axes: those of K change places when it turns."""
+    over = WRITTEN.y - AWAY
     return [
         *QUERIES.boxes(),
+        WRITTEN.whole(),
         *WRITTEN.boxes(),
         *QUERIES.says(),
         *WRITTEN.says(),
         *_rows("n", QUERIES),
         *_columns("k", QUERIES),
-        *_rows("m down", WRITTEN),
-        *_columns("k over", WRITTEN),
+        *_rows("m", WRITTEN),
+        _bar("k too", (WRITTEN.right(), over), (WRITTEN.x, over)),
+        _letter("axis k over", "k", _over(WRITTEN)),
         QUERIES.named(NAMES[0]),
         WRITTEN.named(NAMES[1]),
     ]
@@ -284,7 +301,7 @@ def _alone() -> list[Part]:
     closed = [Grid("Q", x, y, 0, tall), Grid("K", x, y, wide, 0, is_turned=True)]
     corner = (x, y)
     return [
-        *(part for each in closed for part in each.boxes(is_known=False, opacity=0)),
+        *(part for each in closed for part in each.boxes(ALIKE, 0)),
         *ALONE.boxes(),
         *ALONE.says(size=24),
         *_rows("n", ALONE),
@@ -304,9 +321,12 @@ def _all() -> Frame:
         Grid("Z", BY["Z"][0], LINES["Z"], BY["Z"][1], LOW),
     )
     bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
-    parts = [part for each in (q, k, a, v) for part in each.boxes(is_known=False)]
-    parts += [*z.boxes(), *z.says(), z.named(NAMES[1])]
-    parts += [each.named_within() for each in (q, k, a, v)]
+    parts = [part for each in (q, k, a, v) for part in each.boxes(ALIKE)]
+    parts += [*z.boxes(), *z.says(size=SMALL), z.named(NAMES[1])]
+    parts += [*(each.named_within() for each in (q, k, v)), a.named_within(-11)]
+    parts.append(
+        word("A is", (a.x + a.right()) / 2, a.low() - 11, f"softmax(S/{ROOT:g})", size=SMALL)
+    )
     parts += [*_rows("n", q, False), *_columns("v", v), *_gone("k", q, k), *_gone("m", k, v)]
     return Frame(
         [*bands, *MIX.code(is_done=True), *parts],
