@@ -514,9 +514,29 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     ):
         for n, spread in enumerate(np.ptp(found, axis=-1)):
             assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
-    assert [[text for key, text in each.items() if key.startswith("width")] for each in says] == [
-        ["1", "4", "16", "64"]
-    ] * 6
+    assert [each["width"] for each in says] == ["1", "4", "16", "64", "64", "64"]
+    for strip, found in zip(("raw", "divided"), weights(), strict=True):
+        assert last[f"{strip} second"] == f"{second} {np.sort(found[-1])[-2]:.2f}"
+        for n, share in enumerate(found.max(axis=-1)):
+            assert says[n][f"{strip} best"] == f"{best} {share:.2f}"
+
+
+@pytest.mark.lessons("04-scaling")
+def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots() -> None:
+    from attnlab.lessons.scaling.opening import BEST, PITCH, products, scores
+
+    for n, width in enumerate((1, 4, 16, 64)):
+        signs = {key: look for key, look in shown("04-scaling")[n].items() if "sign " in key}
+        is_plus = [f"sign {m} 1" in signs for m in range(width)]
+        assert is_plus == [*(products()[BEST, :width] > 0)]
+        assert products()[:, :width].sum(axis=1) == pytest.approx(scores()[n])
+        assert {key.split()[1] for key in signs} == {str(m) for m in range(width)}
+        ends = np.array([points(look) for key, look in signs.items() if key.endswith("0")])
+        places = {(round(x), round(y)) for x, y in ends.mean(axis=1)}
+        assert len(places) == width
+        assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * PITCH] * 2)
+    for signs in products()[:, :4] > 0:  # "plus and minus", for each book
+        assert 0 < signs.sum() < 4
 
 
 @pytest.mark.lessons("01-soft-lookup")

@@ -20,10 +20,12 @@ LINE, ABOVE, BELOW = 142, 125, 151  # of the words; where arcs begin
 TOP, BOTTOM = 42, 228  # strips of scores
 OVER, UNDER = (20, 68), (268, 214)  # lines of words at each, beyond it and towards the arcs
 ZERO, UNIT = 190, 24  # x of a score of 0; px for 1
-FAINT = 0.55  # dots, so that each is seen among others
+DOT, SLIM = 5.5, 3.5  # dots, and those beside two that are compared
+PALEST = 0.5  # arcs of hardly any weight
 REACH = 2.5 * WIDE  # what arcs are as flat as those of
 PLACES = places(WORDS, left=112)  # of the words
-STEPS, STEP = 78, 25  # the middle of the list of widths, and from one to the next
+SAYS, LABEL = 96, 90  # the width's line; how long the label of the largest score is
+FLOOR, PITCH, SIGN = 191, 10, 3.2  # what signs stand on; from one to the next; half of one
 BIG, NEAR = 26, 5  # a ratio's size, and how much nearer to its bracket is a spread below
 
 
@@ -38,9 +40,14 @@ def opening() -> Film:
 
 def scores() -> np.ndarray:
     """One reader's scores of the six books at each width, (4, 6)."""
-    numbers = np.random.default_rng(SEED).standard_normal((1 + len(WORDS), max(WIDTHS)))
-    summed = np.cumsum(numbers[0] * numbers[1:], axis=-1).T  # a wider question is a longer one
+    summed = np.cumsum(products(), axis=-1).T  # a wider question is a longer one
     return summed[np.array(WIDTHS) - 1]
+
+
+def products() -> np.ndarray:
+    """What its scores add up, (6, 64): its numbers times those of each book."""
+    numbers = np.random.default_rng(SEED).standard_normal((1 + len(WORDS), max(WIDTHS)))
+    return numbers[0] * numbers[1:]
 
 
 def weights() -> tuple[np.ndarray, np.ndarray]:
@@ -61,8 +68,9 @@ def _told() -> list[str]:
     raw, divided = leads()
     return [
         f"{WIDTHS[0]} random number per query and key: scores lie close, all get a share.",
-        f"{WIDTHS[1]} random numbers: more products add up, on average to twice the spread.",
-        f"{WIDTHS[2]}, 4 times as many: twice the spread again. So divide by the root.",
+        f"{WIDTHS[1]} products, plus and minus: they partly cancel, so only twice the spread.",
+        f"{WIDTHS[2]} products, a square twice as wide: twice the spread again. Divide by "
+        f"√{WIDTHS[2]}.",
         f"{last}: about twice the spread again. Divided by √{last}, scores stay together.",
         f"A lead of {raw:.1f}: softmax gives “{best}” {np.exp(raw):.0f} times the share of "
         f"“{second}”.",
@@ -89,29 +97,38 @@ def _frame(n: int, raw: np.ndarray, divided: np.ndarray, leading: int, told: str
     """At the width of this number; of so many strips not the spread, but the lead is marked."""
     parts = [
         *_strip("raw", "raw scores", raw, leading > 0),
-        *_strip("divided", f"divided by √{WIDTHS[n]}", divided, leading > 1),
+        *_strip("divided", f"scores ÷ √{WIDTHS[n]}", divided, leading > 1),
     ]
     parts += [*_arcs("raw", _softmax(raw)), *_arcs("divided", _softmax(divided))]
     parts += [
         word(f"word {m}", x, LINE, each, weight=700 if m == READER else 400)
         for m, (x, each) in enumerate(zip(PLACES, WORDS, strict=True))
     ]
-    return Frame([*parts, *_widths(n)], told)
+    return Frame([*parts, *_width(WIDTHS[n])], told)
 
 
-def _widths(now: int) -> list[Part]:
-    """All widths, one under the other, and which it is."""
-    lines = [LINE + STEP * (n - (len(WIDTHS) - 1) / 2) + 1 for n in range(len(WIDTHS))]
+def _width(width: int) -> list[Part]:
+    """How many products a score has, and the signs of those of "book", in a square."""
+    side = width**0.5 * PITCH
     return [
-        word("d", 0, lines[now], "d", INK, "start", 24, 600),
-        word("d's k", 15, lines[now] + 6, "k", INK, "start", SMALL, 600),
-        word("is", 32, lines[now], "=", INK, "start", 24, 600),
-        *(
-            word(f"width {n}", STEPS, y, f"{width}", INK, "middle", 24, 700)
-            if n == now
-            else word(f"width {n}", STEPS, y - 1, f"{width}", GREY, size=SMALL)
-            for n, (width, y) in enumerate(zip(WIDTHS, lines, strict=True))
-        ),
+        word("d", 0, SAYS, "d", INK, "start", 24, 600),
+        word("d's k", 15, SAYS + 6, "k", INK, "start", SMALL, 600),
+        word("is", 32, SAYS, "=", INK, "start", 24, 600),
+        word("width", 54, SAYS, f"{width}", INK, "start", 24, 700),
+        *(part for n in range(width) for part in _signed(n, products()[BEST, n] > 0)),
+        line("side", [(1.5, FLOOR + 5), (side - 1.5, FLOOR + 5)], BLUE, 3),
+    ]
+
+
+def _signed(n: int, is_plus: bool) -> list[Part]:
+    """A plus or a minus, where 4, 16 and 64 of them fill a square."""
+    across, up = (sum((n >> 2 * bit + of & 1) << bit for bit in range(3)) for of in (0, 1))
+    x, y = PITCH * (across + 0.5), FLOOR - PITCH * (up + 0.5)
+    colour, opacity = (ORANGE, 1.0) if is_plus else (GREY, 0.8)
+    ends = [((x - SIGN, y), (x + SIGN, y)), ((x, y - SIGN), (x, y + SIGN))]
+    return [
+        line(f"sign {n} {way}", each, colour, 2, opacity)
+        for way, each in enumerate(ends[: 1 + is_plus])
     ]
 
 
@@ -119,7 +136,7 @@ def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
     """A line of numbers, a dot on it for each score, and a bracket over all, or over the lead.
 
     At the bracket, how far it reaches, or what softmax makes of the lead; towards the arcs, what
-    scores they are and what the largest one gets.
+    scores they are, and what the largest one gets, or the first two.
     """
     y, outward, colour = (TOP, -1, ORANGE) if name == "raw" else (BOTTOM, 1, BLUE)
     outer, inner = OVER if name == "raw" else UNDER
@@ -131,27 +148,30 @@ def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
     times = shares[BEST] / shares[runner]
     reach, versus = f"spread {(first - left) / UNIT:.1f}", f"{WORDS[BEST]} : {WORDS[runner]}"
     ratio = f"{times:.0f} : 1" if times > 10 else f"{times:.1f} : 1"
+    gets = [f"{WORDS[each]} {shares[each]:.2f}" for each in (BEST, runner)]
+    label = min(first - 9, WIDE - LABEL)
+    second = min(left + 36, label - 8)
     compared = [
         word(f"{name} of", left - 9, outer, versus, colour, "end", SMALL),
         word(f"{name} ratio", left - 1, outer, ratio, colour, "start", BIG, 700),
+        word(f"{name} second", second, inner, gets[1], colour, "end", SMALL),
     ]
     far = word(
         f"{name} far", middle, outer - NEAR * (outward > 0), reach, colour, size=SMALL, weight=600
     )
-    gets = f"{WORDS[BEST]} gets {shares[BEST]:.2f}"
     return [
         line(f"{name} line", [(0, y), (WIDE, y)], GREY, 1.5),
         line(f"{name} at 0", [(ZERO, y - 6), (ZERO, y + 6)], GREY, 1.5),
-        word(f"{name} zero", ZERO, inner, "0", GREY, size=SMALL),
+        *([] if lead else [word(f"{name} zero", ZERO, inner, "0", GREY, size=SMALL)]),
         *(
-            dot(f"{name} dot {m}", x, y, 5, colour, 1 if lead and m == runner else FAINT)
+            dot(f"{name} dot {m}", x, y, SLIM if lead and m != runner else DOT, colour, edge=GROUND)
             for m, x in enumerate(spots)
             if m != BEST
         ),
         dot(f"{name} dot {BEST}", first, y, 8, colour, edge=GROUND),
         line(f"{name} bracket", bracket, colour, 3 if lead else 2),
         word(f"{name} title", 0, inner, title, colour, "start", SMALL, 600),
-        word(f"{name} best", WIDE, inner, gets, colour, "end", SMALL, 700),
+        word(f"{name} best", label, inner, gets[0], colour, "start", SMALL, 700),
         *(compared if lead else [far]),
     ]
 
@@ -170,6 +190,7 @@ def _arcs(name: str, shares: np.ndarray) -> list[Part]:
             BELOW if is_below else ABOVE,
             float(share),
             BLUE if is_below else ORANGE,
+            (PALEST + (1 - PALEST) * share) / (0.25 + 0.75 * share),
             wide=REACH,
             below=is_below,
         )
