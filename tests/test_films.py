@@ -516,9 +516,9 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
             assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
     assert [each["width"] for each in says] == ["1", "4", "16", "64", "64", "64"]
     for strip, found in zip(("raw", "divided"), weights(), strict=True):
-        assert last[f"{strip} second"] == f"{second} {np.sort(found[-1])[-2]:.2f}"
+        assert last[f"{strip} second"] == f"{second} {100 * np.sort(found[-1])[-2]:.0f} %"
         for n, share in enumerate(found.max(axis=-1)):
-            assert says[n][f"{strip} best"] == f"{best} {share:.2f}"
+            assert says[n][f"{strip} best"] == f"{best} {100 * share:.0f} %"
 
 
 @pytest.mark.lessons("04-scaling")

@@ -20,11 +20,11 @@ LINE, ABOVE, BELOW = 142, 125, 151  # of the words; where arcs begin
 TOP, BOTTOM = 42, 228  # strips of scores
 OVER, UNDER = (20, 68), (268, 214)  # lines of words at each, beyond it and towards the arcs
 ZERO, UNIT = 190, 24  # x of a score of 0; px for 1
-DOT, SLIM = 5.5, 3.5  # dots, and those beside two that are compared
+DOT, SLIM = 5.5, 3  # dots, and those beside two that are compared
 PALEST = 0.5  # arcs of hardly any weight
 REACH = 2.5 * WIDE  # what arcs are as flat as those of
 PLACES = places(WORDS, left=112)  # of the words
-SAYS, LABEL = 96, 90  # the width's line; how long the label of the largest score is
+SAYS, LABEL = 96, 92  # the width's line; how long the label of the largest score is
 FLOOR, PITCH, SIGN = 191, 10, 3.2  # what signs stand on; from one to the next; half of one
 BIG, NEAR = 26, 5  # a ratio's size, and how much nearer to its bracket is a spread below
 
@@ -148,7 +148,7 @@ def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
     times = shares[BEST] / shares[runner]
     reach, versus = f"spread {(first - left) / UNIT:.1f}", f"{WORDS[BEST]} : {WORDS[runner]}"
     ratio = f"{times:.0f} : 1" if times > 10 else f"{times:.1f} : 1"
-    gets = [f"{WORDS[each]} {shares[each]:.2f}" for each in (BEST, runner)]
+    gets = [f"{WORDS[each]} {100 * shares[each]:.0f} %" for each in (BEST, runner)]
     label = min(first - 9, WIDE - LABEL)
     second = min(left + 36, label - 8)
     compared = [
