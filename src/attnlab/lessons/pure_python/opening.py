@@ -79,7 +79,7 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
     return [
         Frame(
             [*_words(), *rows, *_row("share", [""] * len(TOKENS), SHARE)],
-            "Sums of 3 random products spread √3 times as far (lesson 04): divide by √3.",
+            "Sums of 3 random products spread √3 times as far (lesson 04), so divide.",
         ),
         Frame(
             [*_words(shares), *rows, *_shares(shares, SHARE)],
