@@ -498,11 +498,9 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     np.testing.assert_allclose([raw, divided], np.exp([lead, lead / 8]))
     told = [frame["told"] for frame in frames[-2:]]
     assert told[0] == (
-        f"A lead of {lead:.1f}: softmax gives “{best}” {raw:.0f} times the share of “{second}”."
+        f"A lead of {lead:.2f}: softmax gives “{best}” {raw:.0f} times the share of “{second}”."
     )
-    assert told[1].startswith(
-        f"Divided, the lead is {lead / 8:.1f}, and “{best}” gets {divided:.1f}"
-    )
+    assert told[1] == f"{lead:.2f} ÷ 8 = {lead / 8:.2f}: from {raw:.0f} : 1 to {divided:.1f} : 1."
     assert weights()[1][-1].argsort()[-2] == OFFERED.index(second)
     last = says[-1]
     assert last["raw ratio"] == f"{raw:.0f} : 1"
@@ -516,9 +514,15 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
             assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
     assert [each["width"] for each in says] == ["1", "4", "16", "64", "64", "64"]
     for strip, found in zip(("raw", "divided"), weights(), strict=True):
-        assert last[f"{strip} second"] == f"{second} {100 * np.sort(found[-1])[-2]:.0f} %"
+        shown_shares = []
         for n, share in enumerate(found.max(axis=-1)):
-            assert says[n][f"{strip} best"] == f"{best} {100 * share:.0f} %"
+            name, percent, _ = says[n][f"{strip} best"].split()
+            assert (name, float(percent)) == (best, pytest.approx(100 * share, abs=0.5))
+            shown_shares = [float(percent), float(last[f"{strip} second"].split()[1])]
+        ratio = float(last[f"{strip} ratio"].split()[0])  # what is shown agrees with itself
+        assert shown_shares[0] / shown_shares[1] == pytest.approx(ratio, rel=0.01)
+        assert last[f"{strip} second"].split()[0] == second
+        assert last[f"{strip} zero"] == "0"
 
 
 @pytest.mark.lessons("04-scaling")
@@ -534,6 +538,11 @@ def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots(
         ends = np.array([points(look) for key, look in signs.items() if key.endswith("0")])
         places = {(round(x), round(y)) for x, y in ends.mean(axis=1)}
         assert len(places) == width
+        says = {
+            key: text for _, key, _, text in opening_of("04-scaling").state["frames"][n]["parts"]
+        }
+        assert says["root"] == f"√{width} = {width**0.5:g}"
+        assert np.ptp(points(shown("04-scaling")[n]["side"])[:, 0]) == width**0.5 * PITCH - 3
         assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * PITCH] * 2)
     for signs in products()[:, :4] > 0:  # "plus and minus", for each book
         assert 0 < signs.sum() < 4
