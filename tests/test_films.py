@@ -368,9 +368,9 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
     assert told[3].endswith("= 6.")
     assert told[5].startswith("“sat” leads “cat” by 2.3: ")
-    assert told[5].endswith(f" e^2.3 = {powers[2] / powers[1]:.0f} times the share.")
+    assert told[5].endswith(f" e²·³ = {powers[2] / powers[1]:.0f} times the share.")
     np.testing.assert_allclose(powers[2] / powers[1], np.exp(2.3), rtol=0.02)
-    assert "√3 times as far" in told[4]
+    assert "More numbers per key, larger scores: ÷ √3 evens that out" in told[4]
     many = np.random.default_rng(0).standard_normal((2, 100_000, 3)).prod(axis=0)
     assert many.sum(axis=1).std() / many.std() == pytest.approx(3**0.5, rel=0.02)
 
@@ -383,7 +383,7 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     ]
     for m, asked in enumerate(says[1:4]):
         products = [int(asked[f"query {c}"]) * int(asked[f"key {m} {c}"]) for c in range(3)]
-        assert [asked[f"product {c}"] for c in range(3)] == [str(each) for each in products]
+        assert [asked[f"product {m} {c}"] for c in range(3)] == [str(each) for each in products]
         assert asked[f"score {m}"] == str(sum(products))
         assert f"score {m + 1}" not in asked
     weighed, last = says[5], says[-1]
@@ -398,6 +398,8 @@ def test_the_numbers_that_are_shown_add_up() -> None:
         read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
         np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
         assert sum(map(Fraction, terms)) == Fraction(last[f"z 1 {e}"])  # in the column of "cat"
+        assert last[f"sum {e} of z"] == " + ".join(terms)
+    assert f"{100 * shares[2]:.0f} % of what “cat” hears comes from “sat”" in frames[-1]["told"]
 
 
 @pytest.mark.lessons("03-numpy")

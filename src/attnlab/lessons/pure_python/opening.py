@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import SIZE, SMALL, Part, Place, arc, box, word
@@ -17,23 +16,25 @@ KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
 VALUES = ((1, 0), (0, 2), (3, 1))
 ASKS = 1  # the word that does
 
-HIGH = 266
+HIGH = 268
 COLOURS = (PURPLE, ORANGE, BLUE)
-MIDDLES = (126, 262, 398)
+MIDDLES = (124, 268, 412)
 CELL, TALL = 40, 30
-NAMES = 58  # where the rows' names end
+NAMES = 56  # where the rows' names end
 FLOOR, WORDS = 36, 66  # where arcs begin; the words' line
 PULL, LOOP = 40, 36  # of arcs to others, and to itself
 BESIDE = 14  # how far from the middle of the word that asks its arcs to others begin
 KEY, ASKED, ADDS, FOUND = 86, 124, 184, 214  # tops of cells and scores, and the products' line
 SCORE, SCALED, SHARE = 98, 156, 214  # tops of rows while scores are weighed
-WEIGHT, VALUE, READ, OUT = 80, 118, 164, 217  # tops of rows while values are read
+WEIGHT, VALUE, HEARD, OUT = 80, 117, 166, 219  # tops of rows while values are heard
 PLACE = CELL * len(QUERY)  # how wide a word's column is
-HALF, INSET, BAR = PLACE / 2, 5, 8  # how wide cells of values and of Z are; bars in them
-HIGHER, HIGHEST, SAYS = 40, 46, 21  # cells of values; those of Z; lines of numbers in them
+HALF, INSET, BAR = PLACE / 2, 5, 15  # how wide cells of values and of Z are; bars in them
+HIGHER, HIGHEST, SAYS = 44, 47, 20  # cells of values; those of Z; lines of numbers in them
 UNIT = (HALF - 2 * INSET) / 3  # px for 1: the largest value fills its cell
-FILLED, GHOST = 0.4, 0.25  # a share; a bar where it was read
+FILLED, GHOST = 0.4, 0.25  # a share; a bar of which a share was heard
 BIG = 24  # scores, and what is found
+ASIDE = 7  # from Z's cells to the sums beside them
+RAISED = str.maketrans("0123456789.", "⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
 
 def opening() -> Film:
@@ -53,7 +54,7 @@ def weights(scores: Sequence[float]) -> list[float]:
 def _begins() -> Frame:
     return Frame(
         [*_words(), *_asking(ASKS), *_row("score", [""] * len(TOKENS), FOUND)],
-        "“cat” puts its query beside each key. Where they fit, the score is high.",
+        "“cat” asks each key: large numbers in the same place score high.",
     )
 
 
@@ -79,35 +80,36 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
     return [
         Frame(
             [*_words(), *rows, *_row("share", [""] * len(TOKENS), SHARE)],
-            "Sums of 3 random products spread √3 times as far (lesson 04), so divide.",
+            "More numbers per key, larger scores: ÷ √3 evens that out (lesson 04).",
         ),
         Frame(
             [*_words(shares), *rows, *_shares(shares, SHARE)],
             f"“{TOKENS[best]}” leads “{TOKENS[second]}” by {lead}: softmax gives it "
-            f"e^{lead} = {shares[best] / shares[second]:.0f} times the share.",
+            f"e{lead.translate(RAISED)} = {shares[best] / shares[second]:.0f} times the share.",
         ),
     ]
 
 
 def _fills(shares: Sequence[float]) -> list[Frame]:
-    """The values, what is read of each, and the sum."""
+    """The values, what is heard of each, and the sum."""
     best = shares.index(max(shares))
     most = max(VALUES[best])
     known = [*_words(shares), *_shares(shares, WEIGHT, SIZE), *_values()]
-    read = [*known, *_read(shares)]
+    heard = [*known, *_heard(shares)]
     return [
         Frame(
-            [*known, *_flows([1] * len(TOKENS), VALUE), *_read(), *_row_of_z()],
+            [*known, *_flows([1] * len(TOKENS), VALUE), *_heard(), *_row_of_z()],
             "Each word has a value to pass on, here two numbers.",
         ),
         Frame(
-            [*read, *_flows(shares, READ), *_row_of_z()],
-            f"Of each value its share is read: {shares[best]:.3f} of {most} "
+            [*heard, *_flows(shares, HEARD), *_row_of_z()],
+            f"Of each value “cat” hears its share: {shares[best]:.3f} of {most} "
             f"is {shares[best] * most:.2f}.",
         ),
         Frame(
-            [*read, *_pluses(), *_added_up(shares), *_row_of_z(shares)],
-            "These two numbers are one row of Z: what “cat” hears, mostly of “sat”.",
+            [*heard, *_added_up(shares), *_sums(shares), *_row_of_z(shares)],
+            f"Added up, that is its row of Z: {100 * shares[best]:.0f} % of what “cat” hears comes "
+            f"from “{TOKENS[best]}”.",
         ),
     ]
 
@@ -143,13 +145,16 @@ def _asking(m: int) -> list[Part]:
 
 
 def _added(m: int) -> list[Part]:
-    """Products of the query's numbers and a key's, under each pair, and signs between them."""
+    """Products of the query's numbers and a key's, under each pair, and signs between them.
+
+    Each key has its own, so that they come when the query is there.
+    """
     parts = []
     for c, (q, k) in enumerate(zip(QUERY, KEYS[m], strict=True)):
         x = MIDDLES[m] + CELL * (c - 1)
-        parts.append(word(f"product {c}", x, ADDS, f"{q * k}"))
+        parts.append(word(f"product {m} {c}", x, ADDS, f"{q * k}"))
         if c:
-            parts.append(word(f"plus {c}", x - CELL / 2, ADDS, "+", GREY))
+            parts.append(word(f"plus {m} {c}", x - CELL / 2, ADDS, "+", GREY))
     return parts
 
 
@@ -210,14 +215,19 @@ def _values() -> list[Part]:
     return parts
 
 
-def _read(shares: Sequence[float] = ()) -> list[Part]:
-    """Places for what is read of each value; with shares, that too."""
-    parts = [_name("read", READ + SAYS)]
+def _heard(shares: Sequence[float] = ()) -> list[Part]:
+    """Places for what is heard of each value; with shares, that too."""
+    parts = [_name("heard", HEARD + SAYS)]
     for m, e, number in _entries():
-        read = shares[m] * number if shares else 0
-        parts += _cell("term", m, e, READ, f"{read:.2f}" if shares else "")
-        parts.append(_bar(f"read {m} {e}", m, read, (_cell_left(m, e), READ), opacity=GHOST))
+        parts += _cell("term", m, e, HEARD, _term(shares[m] * number) if shares else "")
+        if shares:
+            corner = (_cell_left(m, e), HEARD)
+            parts.append(_bar(f"heard {m} {e}", m, shares[m] * number, corner))
     return parts
+
+
+def _term(number: float) -> str:
+    return f"{number:.2f}" if number else "0"
 
 
 def _flows(shares: Sequence[float], top: float) -> list[Part]:
@@ -237,15 +247,23 @@ def _added_up(shares: Sequence[float]) -> list[Part]:
     return parts
 
 
-def _pluses() -> list[Part]:
-    """Between what is read of one word and of the next."""
-    middles = [(one + other) / 2 for one, other in pairwise(MIDDLES)]
-    return [word(f"sign {n}", x, READ + SAYS, "+", GREY) for n, x in enumerate(middles)]
+def _sums(shares: Sequence[float]) -> list[Part]:
+    """What is added up in each of Z's cells, beside it."""
+    terms = [
+        " + ".join(_term(share * value[e]) for share, value in zip(shares, VALUES, strict=True))
+        for e in range(len(VALUES[0]))
+    ]
+    left, right = _left(ASKS) - ASIDE, _left(ASKS) + PLACE + ASIDE
+    y = OUT + SAYS + 2
+    return [
+        word("sum 0 of z", left, y, terms[0], anchor="end", size=SMALL),
+        word("sum 1 of z", right, y, terms[1], anchor="start", size=SMALL),
+    ]
 
 
 def _row_of_z(shares: Sequence[float] = ()) -> list[Part]:
     """Its cells, under the word that asks; with shares, what is in them."""
-    name = word("name of z", _left(ASKS) - 10, OUT + SAYS + 2, "row of Z", ORANGE, "end", SIZE, 700)
+    name = word("name of z", NAMES, OUT + SAYS + 2, "Z", ORANGE, "end", SIZE, 700)
     totals = [
         f"{sum(share * value[e] for share, value in zip(shares, VALUES, strict=True)):.2f}"
         if shares
