@@ -392,9 +392,12 @@ def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
     assert drawn == pytest.approx(unit * (powers @ values) / powers.sum(), abs=0.02)
     told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
     assert told[3].endswith("= 6.")
-    assert told[5].startswith("3.5 is 2.3 above 1.2: ")
-    assert told[5].endswith(f" e^2.3 = {powers[2] / powers[1]:.0f} times the share.")
+    assert told[5].startswith("“sat” leads “cat” by 2.3: ")
+    assert told[5].endswith(f" e²·³ = {powers[2] / powers[1]:.0f} times the share.")
     np.testing.assert_allclose(powers[2] / powers[1], np.exp(2.3), rtol=0.02)
+    assert "More numbers per key, larger scores: ÷ √3 evens that out" in told[4]
+    many = np.random.default_rng(0).standard_normal((2, 100_000, 3)).prod(axis=0)
+    assert many.sum(axis=1).std() / many.std() == pytest.approx(3**0.5, rel=0.02)
 
 
 @pytest.mark.lessons("02-pure-python")
@@ -405,8 +408,9 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     ]
     for m, asked in enumerate(says[1:4]):
         products = [int(asked[f"query {c}"]) * int(asked[f"key {m} {c}"]) for c in range(3)]
-        assert [asked[f"product {c}"] for c in range(3)] == [str(each) for each in products]
+        assert [asked[f"product {m} {c}"] for c in range(3)] == [str(each) for each in products]
         assert asked[f"score {m}"] == str(sum(products))
+        assert f"score {m + 1}" not in asked
     weighed, last = says[5], says[-1]
     shares = [float(last[f"share {m}"]) for m in range(3)]
     assert sum(Fraction(last[f"share {m}"]) for m in range(3)) == 1
@@ -418,40 +422,40 @@ def test_the_numbers_that_are_shown_add_up() -> None:
         terms = [last[f"term {m} {e}"] for m in range(3)]
         read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
         np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
-        assert sum(map(Fraction, terms)) == Fraction(last[f"z {e}"])
+        assert sum(map(Fraction, terms)) == Fraction(last[f"z 1 {e}"])  # in the column of "cat"
+        assert last[f"sum {e} of z"] == " + ".join(terms)
+    assert f"{100 * shares[2]:.0f} % of what “cat” hears comes from “sat”" in frames[-1]["told"]
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_letters_go_behind_the_arrow_when_the_axis_between_them_is_struck() -> None:
+def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> None:
     from attnlab.lessons.numpy import opening as film
 
-    code = [
-        [text for tag, _, look, text in sorted(frame["parts"], key=left) if is_code(tag, look)]
-        for frame in opening_of("03-numpy").state["frames"]
-    ]
-    lines = ["".join(signs) for signs in code]
-    scores, mix = 'einsum("nk,mk->nm", Q, K)', 'einsum("nm,mv->nv", A, V)'
-    before = [each.replace('nm", Q', '", Q').replace('nv"', '"') for each in (scores, mix)]
-    assert lines == [before[0]] * 4 + [scores] + [before[1]] * 2 + [mix]
+    scores, mix = 'einsum("nk,mk->nm",Q,K)', 'einsum("nm,mv->nv",A,V)'
     frames = shown("03-numpy")
-    struck = [{key[0] for key in frame if key.endswith("struck")} for frame in frames]
-    assert [bool(keys) for keys in struck] == [False] * 4 + [True, False, False, True]
+    lines, added = [], []
+    for frame, looks in zip(opening_of("03-numpy").state["frames"], frames, strict=True):
+        signs = [part for part in frame["parts"] if "font-family" in part[2]]
+        ys = sorted({float(look["y"]) for _, _, look, _ in signs})
+        signs = sorted(signs, key=left)
+        lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
+        added.append({key.split()[2] for key in looks if key.endswith("added")})
+    assert lines == [[scores]] * 5 + [[mix]] * 2 + [[scores, mix]]
+    assert added == [set()] * 2 + [{"k"}] * 3 + [set(), {"m"}, {"k", "m"}]
+    for formula, letter in (("nk,mk->nm", "k"), ("nm,mv->nv", "m")):
+        before, behind = formula.split("->")
+        assert {*before} - {*behind} == {letter, ","}
     assert frames[4]["bar k"]["opacity"] == 0  # that axis is not there any more
-    assert {key for key in frames[4] if key.startswith("axis")} == {"axis n", "axis m"}
-    assert {"axis k struck", "axis m struck"} <= frames[-1].keys()
-    assert not {"axis n struck", "axis v struck"} & frames[-1].keys()
+    axes = {key.split()[1] for key in frames[4] if key.startswith("axis")}
+    assert axes == {"n", "m"}
     for line, product in ((scores, film.S), (mix, film.Z)):
-        formula, (one, other) = line.split('"')[1], line[-5:-1].split(", ")
+        formula, (one, other) = line.split('"')[1], line[-4:-1].split(",")
         found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
         np.testing.assert_array_equal(found, product)
 
 
 def left(part: Part) -> float:
     return float(part[2].get("x", 0))
-
-
-def is_code(tag: str, look: dict[str, float | str]) -> bool:
-    return tag == "text" and "font-family" in look and float(look["opacity"]) > 0
 
 
 @pytest.mark.lessons("03-numpy")
@@ -473,6 +477,19 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     )
     powers = np.exp(scores / 2)
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-4)
+    assert says[-1]["A is"] == "softmax(S/2)"
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
+    for frame in opening_of("03-numpy").state["frames"][:4]:
+        parts = {key: (look, text) for _, key, look, text in frame["parts"]}
+        says = {key: text for key, (_, text) in parts.items() if key.startswith("K says")}
+        below = {key for key, text in says.items() if text.startswith("−")}
+        tints = {key: parts[key.replace(" says", "")][0]["fill"] for key in says}
+        assert below
+        assert {tints[key] for key in below} == {ORANGE.drawn}
+        assert {tints[key] for key in says.keys() - below} == {BLUE.drawn}
 
 
 @pytest.mark.lessons("04-scaling")
@@ -506,11 +523,9 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     np.testing.assert_allclose([raw, divided], np.exp([lead, lead / 8]))
     told = [frame["told"] for frame in frames[-2:]]
     assert told[0] == (
-        f"A lead of {lead:.1f}: softmax gives “{best}” {raw:.0f} times the share of “{second}”."
+        f"A lead of {lead:.2f}: softmax gives “{best}” {raw:.0f} times the share of “{second}”."
     )
-    assert told[1].startswith(
-        f"Divided, the lead is {lead / 8:.1f}, and “{best}” gets {divided:.1f}"
-    )
+    assert told[1] == f"{lead:.2f} ÷ 8 = {lead / 8:.2f}: from {raw:.0f} : 1 to {divided:.1f} : 1."
     assert weights()[1][-1].argsort()[-2] == OFFERED.index(second)
     last = says[-1]
     assert last["raw ratio"] == f"{raw:.0f} : 1"
@@ -522,9 +537,41 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     ):
         for n, spread in enumerate(np.ptp(found, axis=-1)):
             assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
-    assert [[text for key, text in each.items() if key.startswith("width")] for each in says] == [
-        ["1", "4", "16", "64"]
-    ] * 6
+    assert [each["width"] for each in says] == ["1", "4", "16", "64", "64", "64"]
+    for strip, found in zip(("raw", "divided"), weights(), strict=True):
+        shown_shares = []
+        for n, share in enumerate(found.max(axis=-1)):
+            name, percent, _ = says[n][f"{strip} best"].split()
+            assert name == best
+            assert float(percent) == pytest.approx(100 * share, abs=0.5)
+            shown_shares = [float(percent), float(last[f"{strip} second"].split()[1])]
+        ratio = float(last[f"{strip} ratio"].split()[0])  # what is shown agrees with itself
+        assert shown_shares[0] / shown_shares[1] == pytest.approx(ratio, rel=0.01)
+        assert last[f"{strip} second"].split()[0] == second
+        assert last[f"{strip} zero"] == "0"
+
+
+@pytest.mark.lessons("04-scaling")
+def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots() -> None:
+    from attnlab.lessons.scaling.opening import BEST, PITCH, products, scores
+
+    for n, width in enumerate((1, 4, 16, 64)):
+        signs = {key: look for key, look in shown("04-scaling")[n].items() if "sign " in key}
+        is_plus = [f"sign {m} 1" in signs for m in range(width)]
+        assert is_plus == [*(products()[BEST, :width] > 0)]
+        assert products()[:, :width].sum(axis=1) == pytest.approx(scores()[n])
+        assert {key.split()[1] for key in signs} == {str(m) for m in range(width)}
+        ends = np.array([points(look) for key, look in signs.items() if key.endswith("0")])
+        places = {(round(x), round(y)) for x, y in ends.mean(axis=1)}
+        assert len(places) == width
+        says = {
+            key: text for _, key, _, text in opening_of("04-scaling").state["frames"][n]["parts"]
+        }
+        assert says["root"] == f"√{width} = {width**0.5:g}"
+        assert np.ptp(points(shown("04-scaling")[n]["side"])[:, 0]) == width**0.5 * PITCH - 3
+        assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * PITCH] * 2)
+    for signs in products()[:, :4] > 0:  # "plus and minus", for each book
+        assert 0 < signs.sum() < 4
 
 
 @pytest.mark.lessons("01-soft-lookup")

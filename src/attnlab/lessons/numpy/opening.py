@@ -1,7 +1,7 @@
-"""Lesson 03 opens with arrays whose axes meet: the one that two of them share is added up.
+"""Lesson 03 opens with arrays whose axes meet: one that is missing behind the arrow is added up.
 
 What is made stands beside the one array and under the other, as on paper. Over them is the line of
-code that makes it: a letter goes behind the arrow when its axis has stayed.
+code that makes it. The letter that it lacks behind the arrow is underlined before it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import CODE, INK, SIZE, SMALL, Part, Place, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE
+from attnlab.figures.palette import BLUE, GREEN, ORANGE, PURPLE
 
 # The lesson's, worked by hand there.
 WORDS = ("clerk", "finds", "maps")
@@ -31,15 +31,16 @@ KEYS = {"A": "S"}  # A is what S becomes
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-CODED, PITCH, CALL = 30, 18, 26  # the code's size, from sign to sign, its line
+CODED, CALL = 30, 26  # the code's size, and its line
+CODES, CALLS = 18, (20, 44)  # the same at the end, where both stand
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
-PALE, DEEP = 0.1, 0.45  # how much blue is in the cells of the smallest and of the largest number
+PALE, DEEP = 0.12, 0.45  # how much colour is in the cells of 0 and of the largest number
+ALIKE, WHOLE, STRIP = 0.22, 0.07, 0.1  # in those without numbers; under those that go; that turn
 TALL, WIDE, SLIM = 26, 54, 40.5  # cells, and those that Q and K have as they are written
 LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above, and what is made
 NAMES = (12, 464)  # middles of names at the left and at the right
 AXIS, NAME = 24, 26  # sizes of axes' letters and of names
-PLACES = (0, 1, 3, 4, 7, 8)  # of letters in a formula
 
 
 class Grid(NamedTuple):
@@ -52,15 +53,22 @@ class Grid(NamedTuple):
     tall: float = TALL
     is_turned: bool = False
 
-    def boxes(self, is_known: bool = True, opacity: float = 1) -> list[Part]:
-        """Its cells, deeper where numbers are larger, if they are known."""
-        numbers = ARRAYS[self.name]
-        depths = PALE + (DEEP - PALE) * np.maximum(numbers, 0) / numbers.max() * is_known
+    def boxes(self, alike: float | None = None, opacity: float = 1) -> list[Part]:
+        """Its cells, deeper where numbers are larger, and orange where they are below 0.
+
+        Or all alike: with so much blue, and empty places where that is 0.
+        """
+        parts, numbers = [], ARRAYS[self.name]
+        depths = PALE + (DEEP - PALE) * np.abs(numbers) / numbers.max()
         size = (max(self.wide - AIR, 0), max(self.tall - AIR, 0))
-        return [
-            box(f"{self._key()} {i} {j}", self._cell(i, j), size, BLUE, depth, opacity=opacity)
-            for (i, j), depth in np.ndenumerate(depths)
-        ]
+        turned = " turned" * self.is_turned
+        for (i, j), number in np.ndenumerate(numbers):
+            colour, depth = (ORANGE if number < 0 else BLUE), depths[i, j]
+            if alike is not None:
+                colour, depth = BLUE, alike
+            key, corner = f"{self._key()} {i} {j}{turned}", self._cell(i, j)
+            parts.append(box(key, corner, size, colour, depth, float(alike == 0), opacity))
+        return parts
 
     def says(self, only: Sequence[tuple[int, ...]] = (), size: float = SIZE) -> list[Part]:
         """The numbers, of all cells or of some."""
@@ -72,6 +80,21 @@ class Grid(NamedTuple):
             key = f"{self._key()} says {i} {j}{' turned' * self.is_turned}"
             parts.append(word(key, *middle, text, size=size))
         return parts
+
+    def whole(self, depth: float = WHOLE) -> Part:
+        """What its cells lie on: it stays when they go."""
+        size = (self.right() - self.x, self.low() - self.y)
+        return box(f"{self.name} whole", (self.x, self.y), size, BLUE, depth)
+
+    def strips(self) -> list[Part]:
+        """What its rows lie on, or its columns where it is turned: what is seen of its turn."""
+        wide, tall = self.right() - self.x, self.low() - self.y
+        size = (self.wide - AIR, tall) if self.is_turned else (wide, self.tall - AIR)
+        ways = (self.wide, 0) if self.is_turned else (0, self.tall)
+        return [
+            box(f"strip {n}", (self.x + n * ways[0], self.y + n * ways[1]), size, BLUE, STRIP)
+            for n in range(len(ARRAYS[self.name]))
+        ]
 
     def around(self, key: str, row: int | None, column: int | None, axis: str = "") -> Part:
         """A frame around a row, a column, or a cell, in the colour of an axis."""
@@ -93,9 +116,9 @@ class Grid(NamedTuple):
         key = f"name {self.name} {x < self.x}"
         return word(key, x, (self.y + self.low()) / 2 + 9, self.name, INK, size=NAME, weight=700)
 
-    def named_within(self) -> Part:
+    def named_within(self, lower: float = 0) -> Part:
         """Its name on its cells."""
-        middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9)
+        middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9 + lower)
         return word(f"name {self.name} within", *middle, self.name, INK, size=NAME, weight=700)
 
     def column(self, n: int) -> np.ndarray:
@@ -113,48 +136,47 @@ class Grid(NamedTuple):
 
 
 class Product(NamedTuple):
-    """Two arrays that meet, what is made of them, and what einsum is told.
-
-    A letter of the formula has a key: one that stays is in the next formula where it was.
-    """
+    """Two arrays that meet, what is made of them, and what einsum is told."""
 
     left: Grid
     above: Grid
     made: Grid
     formula: str
-    keys: tuple[str, ...]
 
     def axes(self) -> tuple[str, str, str]:
         """Of what is made, and the one that is added up."""
         return self.formula[0], self.formula[-1], self.formula[1]
 
-    def code(self, is_done: bool = False) -> list[Part]:
-        """The line. When it is done, letters are behind the arrow, and one is struck."""
-        arrays = ENDS.format(self.left.name, self.above.name)
-        parts = [
-            _code("begins", _sign(-0.5), BEGINS, "end"),
-            _code("comma", _sign(2), ","),
-            _code("arrow", _sign(5.5), "->"),
-            _code("ends", _sign(8.5), arrays, "start"),
-        ]
-        for n, key in zip(PLACES, self.keys, strict=True):
-            sign, place = self.formula[n], (_sign(n), CALL)
-            if n in PLACES[:4] or is_done:
-                parts.append(_letter(key, sign, place, CODED, face=CODE))
-            else:
-                parts.append(box(f"room {n}", (place[0] - 7.5, CALL - 19), (15, 22), GREY, 0.25))
-            if is_done and sign == self.axes()[2]:
-                parts.append(_struck(key, place))
+    def code(
+        self, is_added: bool = False, size: float = CODED, y: float = CALL, name: str = "code"
+    ) -> list[Part]:
+        """The line: a sign becomes the one that another has in its place.
+
+        With the letter underlined that is added up.
+        """
+        begins, ends = len(BEGINS), len(BEGINS) + len(self.formula)
+        text = BEGINS + self.formula + ENDS.format(self.left.name, self.above.name)
+        parts = []
+        for n, sign in enumerate(text):
+            key, place = f"{name} {n}", (0.6 * size * (n + 0.5), y)
+            if begins <= n < ends and sign in COLOURS:
+                parts.append(_letter(key, sign, place, size, CODE))
+                if is_added and sign == self.axes()[2]:
+                    parts.append(_underline(f"{key} {sign}", place, size, sign))
+            elif sign != " ":
+                parts.append(word(key, *place, sign, size=size, face=CODE))
         return parts
 
-    def meeting(self, size: float = SIZE) -> list[Part]:
+    def meeting(self, is_added: bool = False, size: float = SIZE) -> list[Part]:
         """The line of code, both arrays, their axes, and names."""
         down, across, shared = self.axes()
         corner = (self.above.x - AWAY - AIR, UNDER - AWAY)
         top = self.above.y
+        under = self.above.strips() if self.above.is_turned else [self.left.whole()]
         has_words = across == "m"
         return [
-            *self.code(),
+            *self.code(is_added),
+            *under,
             *self.left.boxes(),
             *self.above.boxes(),
             *self.left.says(size=size),
@@ -164,7 +186,9 @@ class Product(NamedTuple):
             *([] if has_words else _heads(shared, self.left)),
             _bar(shared, (LEFT, corner[1]), corner),
             _bar(f"{shared} too", corner, (corner[0], top)),
-            _letter(f"axis {shared}", shared, (corner[0] - 18, (top + self.above.low()) / 2 + 7)),
+            _letter(
+                f"axis {shared} inside", shared, (corner[0] - 18, (top + self.above.low()) / 2 + 7)
+            ),
             self.left.named(NAMES[0]),
             self.above.named(NAMES[1]),
             self.made.named(NAMES[1]),
@@ -177,15 +201,6 @@ class Product(NamedTuple):
             self.left.around("row", row, None, shared),
             self.above.around("column", None, column, shared),
             self.made.around("cell", row, column),
-        ]
-
-    def coming(self) -> list[Part]:
-        """Letters that are about to leave their axes for the line of code."""
-        down, across, _ = self.axes()
-        ends = ((down, _beside(self.left)), (across, _over(self.above)))
-        return [
-            _letter(key, axis, place, opacity=0, face=CODE)
-            for key, (axis, place) in zip(self.keys[4:], ends, strict=True)
         ]
 
     def worked(self) -> str:
@@ -202,19 +217,17 @@ SCORES = Product(
     Grid("K", RIGHT, OVER, is_turned=True),
     Grid("S", RIGHT, UNDER),
     "nk,mk->nm",
-    ("Q n", "Q k", "K m", "K k", "n stays", "m stays"),
 )
 MIX = Product(
     Grid("A", LEFT, UNDER),
     Grid("V", RIGHT, OVER + TALL, 1.5 * WIDE),
     Grid("Z", RIGHT, UNDER, 1.5 * WIDE),
     "nm,mv->nv",
-    ("n stays", "m stays", "V m", "V v", "n is left", "v is left"),
 )
 ALONE = Grid("S", 150, 112, 76, 44)  # when k is gone
 # At the end all arrays stand together, so that each axis is one line: only Z's cells have numbers.
-BY, LINES = {"Q": (52, 30), "A": (191, 44), "Z": (342, 52)}, {"V": 57, "K": 121, "Z": 198}
-SHORT, LOW = 16.5, 24  # rows
+BY, LINES = {"Q": (52, 30), "A": (191, 44), "Z": (342, 52)}, {"V": 71, "K": 130, "Z": 201}
+SHORT, LOW = 15, 22.5  # rows
 
 
 def opening() -> Film:
@@ -224,55 +237,58 @@ def opening() -> Film:
 
 def _scores() -> list[Frame]:
     """Q and K as they are written, K turned, one score, all scores, and these alone."""
-    meeting, made = SCORES.meeting(), SCORES.made
-    empty = [*meeting, *made.boxes(is_known=False)]
+    meeting, added, made = SCORES.meeting(), SCORES.meeting(is_added=True), SCORES.made
+    empty = [*meeting, *made.boxes(0)]
     return [
         Frame(
             [*SCORES.code(), *_written()],
-            "n is who asks, m who is asked. Q and K both have entries k.",
+            "n is who asks, m who is asked. Along k are the numbers of each.",
         ),
-        Frame(empty, "Which axes will S have? Turn K, and its k meets that of Q."),
+        Frame(empty, "Behind the arrow are the axes of S, n and m. Turn K: its k meets that of Q."),
         Frame(
-            [*empty, *SCORES.along(0, 0), *made.says([(0, 0)])],
+            [*added, *made.boxes(0), *SCORES.along(0, 0), *made.says([(0, 0)])],
             f"Along k, multiply and add: {SCORES.worked()} = {S[0, 0]}.",
         ),
         Frame(
-            [*meeting, *made.boxes(), *SCORES.along(2, 2), *made.says(), *SCORES.coming()],
-            "The same for each n with each m: k is added up every time.",
+            [*added, *made.boxes(), *SCORES.along(2, 2), *made.says()],
+            "Behind the arrow there is no k, so k is added up, for each n with each m.",
         ),
         Frame(
-            [*SCORES.code(is_done=True), *_alone()],
-            "So k is gone. What stays goes behind the arrow: S has n and m.",
+            [*SCORES.code(is_added=True), *_alone()],
+            "So k is gone. S has one score for each n and each m.",
         ),
     ]
 
 
 def _mix() -> list[Frame]:
     """A meets V, and their product."""
-    meeting, made = MIX.meeting(SMALL), MIX.made
+    made = MIX.made
     return [
         Frame(
-            [*meeting, *made.boxes(is_known=False)],
-            f"Divided by √4 = {ROOT:g}, then softmax: S is now A, and meets V at m.",
+            [*MIX.meeting(size=SMALL), *made.boxes(0)],
+            f"Divided by √4 = {ROOT:g}, then softmax along m: S is now A, each row adds to 1.",
         ),
         Frame(
-            [*meeting, *made.boxes(), *MIX.along(0, 0), *made.says(), *MIX.coming()],
+            [*MIX.meeting(True, SMALL), *made.boxes(), *MIX.along(0, 0), *made.says()],
             f"Along m, multiply and add: {MIX.worked()} = {Z[0, 0]:.2f}.",
         ),
     ]
 
 
 def _written() -> list[Part]:
-    """Q and K, with their axes."""
+    """Q and K, with their axes: those of K change places when it turns."""
+    over = WRITTEN.y - AWAY
     return [
         *QUERIES.boxes(),
+        *WRITTEN.strips(),
         *WRITTEN.boxes(),
         *QUERIES.says(),
         *WRITTEN.says(),
         *_rows("n", QUERIES),
         *_columns("k", QUERIES),
-        *_rows("m down", WRITTEN),
-        *_columns("k over", WRITTEN),
+        *_rows("m written", WRITTEN),
+        _bar("k written", (WRITTEN.right(), over), (WRITTEN.x, over)),
+        _letter("axis k written", "k", _over(WRITTEN)),
         QUERIES.named(NAMES[0]),
         WRITTEN.named(NAMES[1]),
     ]
@@ -284,7 +300,7 @@ def _alone() -> list[Part]:
     closed = [Grid("Q", x, y, 0, tall), Grid("K", x, y, wide, 0, is_turned=True)]
     corner = (x, y)
     return [
-        *(part for each in closed for part in each.boxes(is_known=False, opacity=0)),
+        *(part for each in closed for part in each.boxes(ALIKE, 0)),
         *ALONE.boxes(),
         *ALONE.says(size=24),
         *_rows("n", ALONE),
@@ -303,14 +319,22 @@ def _all() -> Frame:
         Grid("V", BY["Z"][0], LINES["V"], BY["Z"][1], SHORT),
         Grid("Z", BY["Z"][0], LINES["Z"], BY["Z"][1], LOW),
     )
+    codes = [
+        part
+        for each, y, name in zip((SCORES, MIX), CALLS, ("first", "code"), strict=True)
+        for part in each.code(True, CODES, y, name)
+    ]
     bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
-    parts = [part for each in (q, k, a, v) for part in each.boxes(is_known=False)]
-    parts += [*z.boxes(), *z.says(), z.named(NAMES[1])]
-    parts += [each.named_within() for each in (q, k, a, v)]
+    parts = [part for each in (q, k, v) for part in each.boxes(ALIKE)]
+    parts += [a.whole(ALIKE), *z.boxes(), *z.says(size=SMALL), z.named(NAMES[1])]
+    parts += [*(each.named_within() for each in (q, k, v)), a.named_within(-11)]
+    parts.append(
+        word("A is", (a.x + a.right()) / 2, a.low() - 14, f"softmax(S/{ROOT:g})", size=SMALL)
+    )
     parts += [*_rows("n", q, False), *_columns("v", v), *_gone("k", q, k), *_gone("m", k, v)]
     return Frame(
-        [*bands, *MIX.code(is_done=True), *parts],
-        "What two share is added up: k, then m. Z has what is left, n and v.",
+        [*bands, *codes, *parts],
+        "A letter missing behind the arrow is added up: k, then m. n and v stay.",
     )
 
 
@@ -321,8 +345,7 @@ def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
     return [
         _bar(axis, (left.x, corner[1]), corner, 0.35),
         _bar(f"{axis} too", corner, (corner[0], above.y), 0.35),
-        _letter(f"axis {axis}", axis, place),
-        _struck(f"axis {axis}", place, AXIS),
+        _letter(f"axis {axis} inside", axis, place),
     ]
 
 
@@ -335,7 +358,7 @@ def _rows(axis: str, grid: Grid, has_words: bool = True) -> list[Part]:
     ]
     return [
         _bar(axis, (x, grid.y), (x, grid.low())),
-        _letter(f"axis {axis[0]}", axis[0], _beside(grid)),
+        _letter(f"axis {axis} beside", axis[0], _beside(grid)),
         *(words if has_words else []),
     ]
 
@@ -345,7 +368,7 @@ def _columns(axis: str, grid: Grid, has_words: bool = False) -> list[Part]:
     y = grid.y - AWAY
     return [
         _bar(axis, (grid.x, y), (grid.right(), y)),
-        _letter(f"axis {axis}", axis[0], _over(grid)),
+        _letter(f"axis {axis} over", axis[0], _over(grid)),
         *(_heads(axis, grid) if has_words else []),
     ]
 
@@ -379,25 +402,11 @@ def _band(axis: str, start: Place, end: Grid) -> Part:
     return box(f"band {axis}", corner, size, COLOURS[axis], 0.16)
 
 
-def _letter(
-    key: str, axis: str, place: Place, size: float = AXIS, opacity: float = 1, face: str = ""
-) -> Part:
-    return word(key, *place, axis, COLOURS[axis], "middle", size, 700, opacity, face)
+def _letter(key: str, axis: str, place: Place, size: float = AXIS, face: str = "") -> Part:
+    return word(key, *place, axis, COLOURS[axis], "middle", size, 700, face=face)
 
 
-def _sign(n: float) -> float:
-    """The middle of a sign of the formula."""
-    return PITCH * (len(BEGINS) + n + 0.5)
-
-
-def _code(key: str, x: float, text: str, anchor: str = "middle") -> Part:
-    """Code around the formula's letters."""
-    return word(key, x, CALL, text, INK, anchor, CODED, face=CODE)
-
-
-def _struck(key: str, letter: Place, size: float = CODED) -> Part:
-    """A line through a letter."""
-    (x, y), half, rises = letter, 0.31 * size, 0.2 * size
-    middle = y - 0.27 * size
-    ends = [(x - half, middle + rises), (x + half, middle - rises)]
-    return line(f"{key} struck", ends, INK, 0.1 * size)
+def _underline(key: str, letter: Place, size: float, axis: str) -> Part:
+    (x, y), half = letter, 0.26 * size
+    ends = [(x - half, y + 0.25 * size), (x + half, y + 0.25 * size)]
+    return line(f"{key} added", ends, COLOURS[axis], 0.1 * size)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, line, word
+from attnlab.figures.live.parts import SIZE, SMALL, Part, Place, arc, box, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
@@ -18,22 +18,23 @@ ASKS = 1  # the word that does
 
 HIGH = 268
 COLOURS = (PURPLE, ORANGE, BLUE)
-MIDDLES = (126, 262, 398)
+MIDDLES = (124, 268, 412)
 CELL, TALL = 40, 30
-NAMES = 58  # where the rows' names end
-FLOOR, WORDS = 42, 64  # where arcs begin; the words' line
-PULL, LOOP = 50, 42  # of arcs to others, and to itself
+NAMES = 56  # where the rows' names end
+FLOOR, WORDS = 36, 66  # where arcs begin; the words' line
+PULL, LOOP = 40, 36  # of arcs to others, and to itself
 BESIDE = 14  # how far from the middle of the word that asks its arcs to others begin
-KEY, ASKED = 84, 120  # tops of cells, while it asks
-ADDS, FOUND = 182, 232  # lines of products and of scores
-SCORE, SCALED, SHARE = 118, 170, 208  # lines of scores and the top of shares, when they are weighed
-READ, VALUE, OUT = 82, 134, 206  # tops of shares, values and Z, when they are read
-UNIT, BAR, STEP, LEAD = 36, 16, 20, 28  # px for 1; a bar, and from one to the next, also in Z
-APART = 2  # between the parts of Z's bars, so that slim ones are seen
-GHOST = 0.2  # of what is not read
-SAYS, ROOM, INSET = 184, 184, 8  # where Z's numbers begin; its place, and how far in bars are
-TERMS, SIGN = (300, 372, 444), 36  # of a sum: its parts, and a sign before each
+KEY, ASKED, ADDS, FOUND = 86, 124, 184, 214  # tops of cells and scores, and the products' line
+SCORE, SCALED, SHARE = 98, 156, 214  # tops of rows while scores are weighed
+WEIGHT, VALUE, HEARD, OUT = 80, 117, 166, 219  # tops of rows while values are heard
+PLACE = CELL * len(QUERY)  # how wide a word's column is
+HALF, INSET, BAR = PLACE / 2, 5, 15  # how wide cells of values and of Z are; bars in them
+HIGHER, HIGHEST, SAYS = 44, 47, 20  # cells of values; those of Z; lines of numbers in them
+UNIT = (HALF - 2 * INSET) / 3  # px for 1: the largest value fills its cell
+FILLED, GHOST = 0.4, 0.25  # a share; a bar of which a share was heard
 BIG = 24  # scores, and what is found
+ASIDE = 7  # from Z's cells to the sums beside them
+RAISED = str.maketrans("0123456789.", "⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
 
 def opening() -> Film:
@@ -52,63 +53,63 @@ def weights(scores: Sequence[float]) -> list[float]:
 
 def _begins() -> Frame:
     return Frame(
-        [*_words(), *_asking(ASKS)],
-        "“cat” puts its query beside each key. Where they fit, the score is high.",
+        [*_words(), *_asking(ASKS), *_row("score", [""] * len(TOKENS), FOUND)],
+        "“cat” asks each key: large numbers in the same place score high.",
     )
 
 
 def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
+    found = [str(score) if n <= m else "" for n, score in enumerate(scores)]
     return Frame(
-        [*_words(asked=m), *_asking(m), *_added(m), *_row("score", scores[: m + 1], FOUND)],
+        [*_words(asked=m), *_asking(m), *_added(m), *_row("score", found, FOUND)],
         f"Beside {whose}: {' + '.join(products)} = {scores[m]}.",
     )
 
 
 def _weighed(scores: Sequence[int]) -> list[Frame]:
     """The scores, scaled; and what softmax makes of them."""
-    shares, scaled = weights(scores), [score / math.sqrt(len(QUERY)) for score in scores]
-    texts = [f"{each:.1f}" for each in scaled]
+    shares, root = weights(scores), math.sqrt(len(QUERY))
     second, best = sorted(range(len(TOKENS)), key=lambda m: shares[m])[-2:]
-    above = f"{scaled[best] - scaled[second]:.1f}"
+    lead = f"{(scores[best] - scores[second]) / root:.1f}"
+    rows = [
+        *_row("score", [f"{score}" for score in scores], SCORE),
+        *_row("÷ √3", [f"{score / root:.1f}" for score in scores], SCALED),
+    ]
     return [
         Frame(
-            [*_words(), *_row("score", scores, SCORE), *_row("÷ √3", texts, SCALED)],
-            "Longer keys, larger scores: divide by √3, as these keys have 3 numbers.",
+            [*_words(), *rows, *_row("share", [""] * len(TOKENS), SHARE)],
+            "More numbers per key, larger scores: ÷ √3 evens that out (lesson 04).",
         ),
         Frame(
-            [
-                *_words(shares),
-                *_row("score", scores, SCORE, is_past=True),
-                *_row("÷ √3", texts, SCALED),
-                *_shares(shares, SHARE),
-            ],
-            f"{texts[best]} is {above} above {texts[second]}: softmax gives it "
-            f"e^{above} = {shares[best] / shares[second]:.0f} times the share.",
+            [*_words(shares), *rows, *_shares(shares, SHARE)],
+            f"“{TOKENS[best]}” leads “{TOKENS[second]}” by {lead}: softmax gives it "
+            f"e{lead.translate(RAISED)} = {shares[best] / shares[second]:.0f} times the share.",
         ),
     ]
 
 
 def _fills(shares: Sequence[float]) -> list[Frame]:
-    """The values, as much of them as is read, and the sum."""
+    """The values, what is heard of each, and the sum."""
     best = shares.index(max(shares))
     most = max(VALUES[best])
-    known = [*_words(shares), *_shares(shares, READ)]
-    read = [*known, *_values(shares)]
+    known = [*_words(shares), *_shares(shares, WEIGHT, SIZE), *_values()]
+    heard = [*known, *_heard(shares)]
     return [
         Frame(
-            [*known, *_values(), *_room()],
+            [*known, *_flows([1] * len(TOKENS), VALUE), *_heard(), *_row_of_z()],
             "Each word has a value to pass on, here two numbers.",
         ),
         Frame(
-            [*read, *_room(), *_copies(shares)],
-            f"Of each value its share is read: {shares[best]:.3f} of {most} "
+            [*heard, *_flows(shares, HEARD), *_row_of_z()],
+            f"Of each value “cat” hears its share: {shares[best]:.3f} of {most} "
             f"is {shares[best] * most:.2f}.",
         ),
         Frame(
-            [*read, *_room(), *_sum(shares)],
-            "Added up, that is a row of Z: what “cat” hears, mostly of “sat”.",
+            [*heard, *_added_up(shares), *_sums(shares), *_row_of_z(shares)],
+            f"Added up, that is its row of Z: {100 * shares[best]:.0f} % of what “cat” hears comes "
+            f"from “{TOKENS[best]}”.",
         ),
     ]
 
@@ -124,7 +125,7 @@ def _words(shares: Sequence[float] = (), asked: int | None = None) -> list[Part]
             share,
             COLOURS[m] if shares or m == asked else GREY,
             3.6 if m == asked else 1 / (0.5 + 0.5 * share),
-            thickest=11,
+            thickest=10,
             pull=LOOP if m == ASKS else PULL,
         )
         for m, share in enumerate(shares or [0] * len(TOKENS))
@@ -144,13 +145,16 @@ def _asking(m: int) -> list[Part]:
 
 
 def _added(m: int) -> list[Part]:
-    """Products of the query's numbers and a key's, under each pair, and signs between them."""
+    """Products of the query's numbers and a key's, under each pair, and signs between them.
+
+    Each key has its own, so that they come when the query is there.
+    """
     parts = []
     for c, (q, k) in enumerate(zip(QUERY, KEYS[m], strict=True)):
         x = MIDDLES[m] + CELL * (c - 1)
-        parts.append(word(f"product {c}", x, ADDS, f"{q * k}"))
+        parts.append(word(f"product {m} {c}", x, ADDS, f"{q * k}"))
         if c:
-            parts.append(word(f"plus {c}", x - CELL / 2, ADDS, "+", GREY))
+            parts.append(word(f"plus {m} {c}", x - CELL / 2, ADDS, "+", GREY))
     return parts
 
 
@@ -174,45 +178,27 @@ def _cells(
 
 def _left(m: int) -> float:
     """Of a word's column."""
-    return MIDDLES[m] - CELL * len(QUERY) / 2
+    return MIDDLES[m] - PLACE / 2
 
 
-def _row(name: str, numbers: Sequence[int | str], line: float, is_past: bool = False) -> list[Part]:
-    """A number of each word; grey when it was used."""
-    colour, weight = (GREY, 400) if is_past else (INK, 700)
-    return [
-        _name(name, line - 2),
-        *(
-            word(f"{name} {m}", MIDDLES[m], line, f"{number}", colour, size=BIG, weight=weight)
-            for m, number in enumerate(numbers)
-        ),
-    ]
-
-
-def _shares(shares: Sequence[float], top: float) -> list[Part]:
-    """Each word's share, in a place that is filled as far."""
-    parts, wide = [_name("share", top + 21)], CELL * len(QUERY)
-    for m, share in enumerate(shares):
-        parts += [
-            box(f"filled {m}", (_left(m), top), (wide * share, TALL), COLOURS[m], 0.35),
-            box(f"place {m}", (_left(m), top), (wide, TALL), COLOURS[m], 0, 1.5),
-            word(f"share {m}", MIDDLES[m], top + 22, f"{share:.3f}", weight=700),
-        ]
+def _row(name: str, texts: Sequence[str], top: float, size: float = BIG) -> list[Part]:
+    """A place for a number of each word, and the number where it is known."""
+    parts = [_name(name, top + 21)]
+    for m, text in enumerate(texts):
+        parts.append(box(f"{name} place {m}", (_left(m), top), (PLACE, TALL), COLOURS[m], 0, 1.5))
+        if text:
+            place = (MIDDLES[m], top + TALL / 2 + 0.35 * size)
+            parts.append(word(f"{name} {m}", *place, text, size=size, weight=700))
     return parts
 
 
-def _values(shares: Sequence[float] = ()) -> list[Part]:
-    """Two numbers of each word as bars, and how much of them is read: at first all."""
-    parts = [_name("value", VALUE + 24)]
-    for m, e, number in _entries():
-        place, read = (_left(m), VALUE + e * STEP), number * (shares[m] if shares else 1)
-        at = (place[0] + UNIT * number + 6, place[1] + 15)
-        parts += [
-            _bar(f"all {m} {e}", m, number, place, GHOST),
-            _bar(f"part {m} {e}", m, read, place),
-            word(f"value {m} {e}", *at, f"{number}", INK, "start", SMALL),
-        ]
-    return [*parts, *(_zero(m) for m in range(len(TOKENS)))]
+def _shares(shares: Sequence[float], top: float, size: float = BIG) -> list[Part]:
+    """Each word's share, in a place that is filled as far."""
+    filled = [
+        box(f"filled {m}", (_left(m), top), (PLACE * share, TALL), COLOURS[m], FILLED)
+        for m, share in enumerate(shares)
+    ]
+    return [*filled, *_row("share", [f"{share:.3f}" for share in shares], top, size)]
 
 
 def _entries() -> list[tuple[int, int, int]]:
@@ -220,50 +206,92 @@ def _entries() -> list[tuple[int, int, int]]:
     return [(m, e, number) for m, value in enumerate(VALUES) for e, number in enumerate(value)]
 
 
-def _zero(m: int) -> Part:
-    """Where a word's bars begin."""
-    ends = [(_left(m), VALUE - 2), (_left(m), VALUE + STEP + BAR + 2)]
-    return line(f"zero {m}", ends, COLOURS[m], 1.5)
+def _values() -> list[Part]:
+    """Two numbers of each word, and a bar as long."""
+    parts = [_name("value", VALUE + SAYS)]
+    for m, e, number in _entries():
+        parts += _cell("value", m, e, VALUE, f"{number}")
+        parts.append(_bar(f"all {m} {e}", m, number, (_cell_left(m, e), VALUE), opacity=GHOST))
+    return parts
 
 
-def _copies(shares: Sequence[float]) -> list[Part]:
-    """What is read, once more where it is read."""
+def _heard(shares: Sequence[float] = ()) -> list[Part]:
+    """Places for what is heard of each value; with shares, that too."""
+    parts = [_name("heard", HEARD + SAYS)]
+    for m, e, number in _entries():
+        parts += _cell("term", m, e, HEARD, _term(shares[m] * number) if shares else "")
+        if shares:
+            corner = (_cell_left(m, e), HEARD)
+            parts.append(_bar(f"heard {m} {e}", m, shares[m] * number, corner))
+    return parts
+
+
+def _term(number: float) -> str:
+    return f"{number:.2f}" if number else "0"
+
+
+def _flows(shares: Sequence[float], top: float) -> list[Part]:
+    """What goes from a value into Z, in the row where it is."""
     return [
-        _bar(f"sum {m} {e}", m, shares[m] * number, (_left(m), VALUE + e * STEP))
+        _bar(f"sum {m} {e}", m, shares[m] * number, (_cell_left(m, e), top))
         for m, e, number in _entries()
     ]
 
 
-def _sum(shares: Sequence[float]) -> list[Part]:
-    """The row of Z: what is read of each word, one after the other, and in numbers."""
-    parts, right = [], [_left(0) + INSET] * 2
+def _added_up(shares: Sequence[float]) -> list[Part]:
+    """The same in Z, one after the other."""
+    parts, right = [], [_cell_left(ASKS, e) for e in range(len(VALUES[0]))]
     for m, e, number in _entries():
-        read, line = shares[m] * number, _line(e)
-        parts += [
-            _bar(f"sum {m} {e}", m, read, (right[e], OUT + e * LEAD)),
-            word(f"term {m} {e}", TERMS[m], line, f"{read:.2f}", COLOURS[m], size=SMALL),
-            word(f"sign {m} {e}", TERMS[m] - SIGN, line, "+" if m else "=", size=SMALL),
-        ]
-        right[e] += UNIT * read + (APART if read else 0)
-    for e in range(len(right)):
-        total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
-        parts.append(word(f"z {e}", SAYS, _line(e), f"{total:.2f}", INK, "start", BIG, 700))
+        parts.append(_bar(f"sum {m} {e}", m, shares[m] * number, (right[e], OUT), HIGHEST))
+        right[e] += UNIT * shares[m] * number
     return parts
 
 
-def _line(e: int) -> float:
-    """Of words beside a bar of Z."""
-    return OUT + e * LEAD + 16
-
-
-def _room() -> list[Part]:
-    """For a row of Z."""
-    corner, size = (_left(0), OUT - INSET), (ROOM, LEAD + BAR + 2 * INSET)
+def _sums(shares: Sequence[float]) -> list[Part]:
+    """What is added up in each of Z's cells, beside it."""
+    terms = [
+        " + ".join(_term(share * value[e]) for share, value in zip(shares, VALUES, strict=True))
+        for e in range(len(VALUES[0]))
+    ]
+    left, right = _left(ASKS) - ASIDE, _left(ASKS) + PLACE + ASIDE
+    y = OUT + SAYS + 2
     return [
-        word("name of z", NAMES, OUT + 30, "Z", COLOURS[ASKS], "end", BIG, 700),
-        box("room", corner, size, COLOURS[ASKS], 0.08, 1.5),
+        word("sum 0 of z", left, y, terms[0], anchor="end", size=SMALL),
+        word("sum 1 of z", right, y, terms[1], anchor="start", size=SMALL),
     ]
 
 
-def _bar(key: str, m: int, number: float, place: Place, opacity: float = 1) -> Part:
-    return box(key, place, (UNIT * number, BAR), COLOURS[m], opacity=opacity)
+def _row_of_z(shares: Sequence[float] = ()) -> list[Part]:
+    """Its cells, under the word that asks; with shares, what is in them."""
+    name = word("name of z", NAMES, OUT + SAYS + 2, "Z", ORANGE, "end", SIZE, 700)
+    totals = [
+        f"{sum(share * value[e] for share, value in zip(shares, VALUES, strict=True)):.2f}"
+        if shares
+        else ""
+        for e in range(len(VALUES[0]))
+    ]
+    cells = [_cell("z", ASKS, e, OUT, text, HIGHEST, 700) for e, text in enumerate(totals)]
+    return [name, *(part for cell in cells for part in cell)]
+
+
+def _cell(
+    name: str, m: int, e: int, top: float, text: str, tall: float = HIGHER, weight: float = 400
+) -> list[Part]:
+    """One of two in a word's column, and the number in it, if it is known."""
+    left, is_bold = _cell_left(m, e), weight > 400
+    place = box(f"{name} place {m} {e}", (left, top), (HALF, tall), COLOURS[m], 0, 1.5 + is_bold)
+    middle, size = (left + HALF / 2, top + SAYS + 2 * is_bold), SIZE + 2 * is_bold
+    said = word(f"{name} {m} {e}", *middle, text, size=size, weight=weight)
+    return [place, said] if text else [place]
+
+
+def _cell_left(m: int, e: int) -> float:
+    return _left(m) + HALF * e
+
+
+def _bar(
+    key: str, m: int, number: float, cell: Place, tall: float = HIGHER, opacity: float = 1
+) -> Part:
+    """As long as a number, at the foot of a cell."""
+    corner = (cell[0] + INSET, cell[1] + tall - INSET - BAR)
+    return box(key, corner, (UNIT * number, BAR), COLOURS[m], opacity=opacity)
