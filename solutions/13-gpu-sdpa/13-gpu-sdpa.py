@@ -449,7 +449,7 @@ for dtype in (torch.float32, torch.bfloat16, torch.float16):
 figures.gpu_sdpa.what_a_clock_sees()
 
 # %% [markdown]
-# Above, you measure the handing over, which does not know N. The work grows, that time stands still, and the speed
+# In the first you measure the handing over, which does not know N. The work grows, that time stands still, and the speed
 # that you work out grows. `torch.cuda.synchronize()` waits until the GPU's queue is empty. Without a GPU it raises, so
 # in the next cell `wait` waits for the GPU if there is one, and does nothing on a CPU. Four rules, and what each prevents:
 #

@@ -40,9 +40,9 @@ def published() -> dict[str, Any]:
 @in_style
 def what_a_clock_sees() -> Picture:
     """A call that hands its work to a GPU, timed without waiting and with it. A sketch."""
-    figure, panels = new_figure(rows=2, width=5.0, height=4.6)
+    figure, panels = new_figure(columns=2, width=9.8, height=2.6)
     for axes, title, stop in zip(
-        panels[:, 0],
+        panels[0],
         ("Stopped at once, it times the handing over", "Synchronise first, and it times all"),
         (1.0, 7.0),
         strict=True,
@@ -61,14 +61,15 @@ def what_a_clock_sees() -> Picture:
         axes.set_yticks([0, 1], ["GPU", "Python"])
         axes.set(ylim=(-0.45, 1.75), xlim=(-0.1, 8.2), xticks=[])
         axes.spines[:].set_visible(False)
-        axes.tick_params(length=0)
-    axes.set_xlabel("time →", loc="left")
+        axes.tick_params(length=0, labelcolor="black")
+        axes.set_xlabel("time →", loc="left")
     return Picture(
         figure,
         "Two timelines of the same call, a sketch. Python hands the work over in a moment, and "
-        "the GPU then works for much longer. Above, the clock is stopped when the call "
-        "returns, before nearly all of the work. Below, Python waits until the GPU is done, "
+        "the GPU then works for much longer. First, the clock is stopped when the call "
+        "returns, before nearly all of the work. Then, Python waits until the GPU is done, "
         "and the clock is stopped then.",
+        "A clock sees the GPU's work only if Python waits for it",
     )
 
 
