@@ -77,16 +77,15 @@ def the_film_is_of_the_lessons_writer() -> None:
     text = known["states"][-1]["text"]
     with torch.no_grad():
         model(torch.tensor([[here.CODE[letter] for letter in text]]))
-    assert near[4] < opening.to_neighbours(model.blocks[0].weights[0].tolist()) < near[-1] + 0.05
+    some = opening.shown_of(text)
+    rows = model.blocks[0].weights[0, some, some].tolist()
+    assert near[4] < opening.to_neighbours(rows) < near[-1] + 0.05
     counted = [opening.by_counts(here.READ, here.HELD_OUT, before) for before in (1, 2)]
     assert counted == pytest.approx(known["by_counts"], abs=0.1)
     assert all(
         opening.by_counts(here.READ, here.HELD_OUT, 2, rare) > counted[1] - 0.001
         for rare in (opening.RARE / 4, opening.RARE * 4)
     )
-    # Without its second layer's look it is worse than counts of two letters, and with it better.
-    assert known["losses"][-1] < counted[1] < known["alone"]
-    assert opening.alone(model, here.HELD_OUT) > reading.loss_on(model, here.HELD_OUT) + 0.3
     assert opening.learned(steps=0)["states"][0]["text"][: len(opening.PROMPT)] == opening.PROMPT
 
 

@@ -4,196 +4,183 @@
 
 It is the training of the lesson's writer. Arcs are weights of its first layer: those that go one
 letter back are blue, and so is the loss while they gather. Levels are what counts of letters reach:
-how often each follows one letter, and how often it follows two. In the end come those arcs of its
-second layer that reach further. The writer's last states differ a little from machine to machine,
-and its pages from one Python to the next, so what is shown is recorded, in `opening.json`.
+how often each follows one letter, and how often it follows two. The writer's last states differ a
+little from machine to machine, and its pages from one Python to the next, so what is shown is
+recorded, in `opening.json`.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, arc, dot, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import CODE, SMALL, WIDE, Part, arc, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 PROMPT, LETTERS = "The value ", 64  # letters that are written, the prompt's as well
 STEPS = (0, 20, 50, 100, 200, 300, 1000)
 EVERY = 20  # steps from one loss to the next
 
-INVENTED = "normatting"  # a word of what it writes in the end
+INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
 LEVELS = {"1 letter": JUMP[0], "2 letters": JUMP[1]}  # known of a text; from which step on
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
-HIGH = 270
-WIDTH = 32  # letters in a line, of which there are two
-EDGE, PITCH, SIZE = 13, 14.7, 24  # the first letter's middle; from letter to letter; of letters
-FLOOR, LINES = 212, (236, 264)  # ends of the arcs, which stand on the first line; and both lines
-LEFT, FIRST, RIGHT = 28, 82, 316  # of the chart: step 0, the second one, from which on logs count
-TOP, LOW = 9, 95
-LIMITS = 5.0, 1.5  # losses there; between them equal ratios are equally far
-BESIDE = RIGHT + 12  # what is said of it, right of the chart
-TICKS, NEAR = 115, 152  # a line of steps, and one over the arcs
-LEAST = 0.08  # a weight that is drawn
+HIGH = 269
+WIDTH = 30  # letters that are shown, at most, of those it writes
+EDGE, PITCH, SIZE = 15, 15.5, 25  # the first letter's middle; from letter to letter; of letters
+FLOOR, LINE = 236, 260  # ends of the arcs, which stand on the letters; and their line
+LEFT, FIRST, RIGHT = 30, 88, 326  # of the chart: step 0, the second one, from which on logs count
+TOP, LOW = 6, 124
+LIMITS = 3.2, 1.6  # losses there; the curve comes from above
+BESIDE = RIGHT + 30  # what is said of it, right of the chart
+HEAD, TICKS, NEAR = 21, 144, 182  # lines: over the chart, of steps, and over the arcs
+LEAST = 0.03  # a weight that is drawn
 NEAREST, FARTHER = 30, 1.2  # pull of an arc to the letter before; more for each further
-ABOVE = 12  # more for those of the second layer
 THICK = 5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    states, chart = known["states"], (known["losses"], known["by_counts"])
-    frames = [_frame(*chart, **state) for state in states]
-    then = _then(frames[-1], states[-1], known["second"])
-    return Film("A model learns to write", [*frames, then], HIGH)
+    states = known["states"]
+    [start] = [to_neighbours(state["weights"]) for state in states if state["step"] == JUMP[0]]
+    frames = [_frame(known["losses"], known["by_counts"], start, **state) for state in states]
+    return Film("A model learns to write", frames, HIGH)
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
-    """The mean weight that a letter, from the prompt's last on, gives the one before it."""
-    rows = range(len(PROMPT) - 1, WIDTH)
-    return sum(weights[n][n - 1] for n in rows) / len(rows)
+    """The mean weight that a letter, from the second on, gives the one before it."""
+    return sum(row[n] for n, row in enumerate(weights[1:])) / (len(weights) - 1)
 
 
-def farther(weights: list[list[float]]) -> float:
-    """The mean of what it gives all those before that."""
-    rows = range(len(PROMPT) - 1, WIDTH)
-    return sum(sum(weights[n][: n - 1]) for n in rows) / len(rows)
+def shown_of(text: str) -> slice:
+    """Of what it writes: about the last half, from a word's start to a word's end if it has any."""
+    text = re.sub(r"\s", " ", text)
+    start = text.rindex(" ", 0, LETTERS - WIDTH - 1) + 1
+    words = text[start : start + WIDTH + 1].rpartition(" ")[0]
+    return slice(start, start + (len(words) or WIDTH))
 
 
 def _frame(
     losses: list[float],
     by_counts: list[float],
+    start: float,
     step: int,
     text: str,
     weights: list[list[float]],
 ) -> Frame:
-    first, rest = lines_of(text)
-    parts = [*_axes(step), *_levels(step, by_counts), *_curve(step, losses)]
-    parts += [_arc(*each) for each in _drawn(weights, len(first))]
-    parts += [_letter(0, i, letter) for i, letter in enumerate(first)]
-    parts += [_letter(1, i, letter) for i, letter in enumerate(rest)]
-    says = "of layer 1's weight goes one letter back"
-    parts += _share(to_neighbours(weights), says, BLUE)
-    return Frame(parts, _told(step, _loss(step, losses), by_counts))
+    parts = [*_axes(step, losses[0]), *_levels(step, by_counts), *_curve(step, losses)]
+    parts += [_arc(*each) for each in _drawn(weights)]
+    parts += [_letter(i, letter) for i, letter in enumerate(text[shown_of(text)])]
+    parts += _share(step, to_neighbours(weights), start)
+    return Frame(parts, _told(step, _loss(step, losses), by_counts[0]))
 
 
-def _then(frame: Frame, state: dict[str, Any], second: list[list[float]]) -> Frame:
-    """The last one, with those arcs of the second layer that go further back."""
-    others = [part for part in frame.parts if not part.key.startswith("near")]
-    arcs = _drawn(second, len(lines_of(state["text"])[0]))
-    leaps = [_arc(*each, second=True) for each in arcs if each[0] - each[1] > 1]
-    share = _share(farther(second), "of layer 2's weight goes further back", GREEN)
-    told = "How? A second layer looks back, from letters that know the one before."
-    return Frame([*others, *leaps, *share], told)
-
-
-def _drawn(weights: list[list[float]], letters: int) -> list[tuple[int, int, float]]:
+def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
     """From, to and weight of arcs, those that go one letter back last."""
     drawn = [
         (i, j, weight)
-        for i, row in enumerate(weights[:letters])
+        for i, row in enumerate(weights)
         for j, weight in enumerate(row)
         if weight >= LEAST
     ]
     return sorted(drawn, key=lambda each: each[0] - each[1] == 1)
 
 
-def _share(share: float, says: str, colour: Colour) -> list[Part]:
-    return [
-        word("near now", EDGE - 7, NEAR, f"{share:.2f}", colour, "start", 28, 700),
-        word("near name", 77, NEAR, says, colour, "start"),
+def _share(step: int, share: float, start: float) -> list[Part]:
+    """How much of the weight goes one letter back, and how much it was before it gathered."""
+    left, says = EDGE - 7, "of weight goes one letter back"
+    parts = [
+        word("near now", left, NEAR, f"{share:.2f}", BLUE, "start", 28, 700),
+        word("near name", left + 69, NEAR, says, BLUE, "start", SMALL),
     ]
+    if step > JUMP[0]:
+        was = f"{start:.2f} at step {JUMP[0]}"
+        parts.append(word("near then", WIDE - EDGE + 7, NEAR, was, GREY, "end", SMALL))
+    return parts
 
 
-def lines_of(text: str) -> tuple[str, str]:
-    """Both that are shown, each up to the end of a word if one ends after the prompt."""
-    text = text.replace("\n", " ")
-    first = text[:WIDTH] if text[WIDTH] == " " else _whole(text[:WIDTH], len(PROMPT))
-    rest = text[len(first) :].lstrip(" ")
-    return first, _whole(rest[:WIDTH], 0)
-
-
-def _whole(text: str, start: int) -> str:
-    words = text[start:].rpartition(" ")[0]
-    return text[:start] + words if words else text
-
-
-def _told(step: int, loss: float, levels: list[float]) -> str:
+def _told(step: int, loss: float, by_one: float) -> str:
     if step == 0:
         return "Noise. In the first layer each letter looks everywhere."
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. The arcs still go everywhere."
     if step == JUMP[0]:
-        return f"The loss nears {levels[0]:.1f}, which a guess by one letter alone can reach."
+        return f"The loss nears {by_one:.1f}, which a guess by one letter alone can reach."
     if step < JUMP[1]:
         two = "A letter sees itself and the one before: two"
-        return f"{two}, and the loss falls below {levels[0]:.1f}."
+        return f"{two}, and the loss falls below {by_one:.1f}."
     if step == JUMP[1]:
         return f"Two letters tell more than one. The loss is {loss:.1f}, and words come."
     if step < STEPS[-1]:
-        return "Nobody told the first layer to look one letter back."
-    return f"Below {levels[1]:.1f} it uses more than two letters. “{INVENTED}” is no word yet."
+        return f"Most are words by now. “{INVENTED}” is none."
+    return "Nobody told it to look one letter back."
 
 
-def _axes(step: int) -> list[Part]:
-    """Of losses over steps, and the step that is now."""
+def _axes(step: int, first: float) -> list[Part]:
+    """Of losses over steps, the step that is now, and the first loss, which is above all."""
     return [
         line("floor", [(FIRST, LOW), (RIGHT, LOW)], GREY, 1.5),
         line("before", [(LEFT, LOW), (FIRST, LOW)], GREY, 1.5, dashes="4 6"),
         line("axis", [(LEFT, LOW), (LEFT, TOP)], GREY, 1.5),
         *(
-            word(f"loss {at}", LEFT - 11, _high(at) + 6, f"{at}", GREY, "end", SMALL)
-            for at in (2, 3, 5)
+            word(f"loss {at}", LEFT - 9, _high(at) + 6, f"{at}", GREY, "end", SMALL)
+            for at in (2, 3)
         ),
         *(
             word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
             for at in (*STEPS[:-2], STEPS[-1])
         ),
-        word("steps", WIDE - 4, TICKS, "steps (log)", GREY, "end", SMALL),
-        word("loss", LEFT + 24, TOP + 9, "loss (log)", ORANGE, "start", SMALL),
-        word("step", BESIDE, 28, f"step {step}", anchor="start", size=28, weight=700),
+        word("steps", BESIDE, TICKS, "steps (log)", GREY, "start", SMALL),
+        word("loss", FIRST, HEAD, f"loss: {first:.1f} at step 0", ORANGE, "start", SMALL),
+        word("step", BESIDE, HEAD, f"step {step}", anchor="start", size=24, weight=700),
     ]
 
 
 def _levels(step: int, losses: list[float]) -> list[Part]:
     """How low a loss can be by so many letters, where it has been spoken of."""
     parts: list[Part] = []
-    for (name, start), loss, down in zip(LEVELS.items(), losses, (2, 10), strict=True):
+    for (name, start), loss in zip(LEVELS.items(), losses, strict=True):
         if step >= start:
-            y, says = _high(loss), f"by {name}: {loss:.1f}"
+            y = _high(loss)
+            if not parts:
+                parts.append(word("levels", BESIDE, y - 14, "best with", GREY, "start", SMALL))
             parts += [
-                line(f"by {name}", [(LEFT, y), (RIGHT + 6, y)], GREY, 1.5, dashes="4 6"),
-                word(f"level {name}", BESIDE, y + down, says, GREY, "start", SMALL),
+                line(f"by {name}", [(LEFT, y), (BESIDE - 8, y)], GREY, 1.5, dashes="4 6"),
+                word(f"level {name}", BESIDE, y + 6, f"{name}: {loss:.1f}", GREY, "start", SMALL),
             ]
     return parts
 
 
 def _curve(step: int, losses: list[float]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
-    points = [(EVERY * n, loss) for n, loss in enumerate(losses)]
+    if step == 0:
+        return []
+    enters = EVERY * (losses[0] - LIMITS[0]) / (losses[0] - losses[1])  # a step
+    points = [(float(EVERY * n), loss) for n, loss in enumerate(losses)]
     here = _along(step), _high(_loss(step, losses))
 
-    def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
+    def upto(key: str, first: float, last: float, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
         some = [(at, loss) for at, loss in points if first < at < last]
         some = [(first, _loss(first, losses)), *some, (last, _loss(last, losses))]
         gone = [(_along(at), _high(loss)) for at, loss in some if at <= step]
         return line(key, gone + [here] * (len(some) - len(gone)), colour, thick)
 
-    parts = [upto("curve", 0, STEPS[-1], ORANGE, 4.5)]
+    parts = [upto("curve", enters, STEPS[-1], ORANGE, 4.5)]
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
     if step > start:
         middle = (_along(start) + _along(end)) / 2
         parts.append(
-            word("found", middle + 8, _high(3), "arcs gather", BLUE, size=SMALL, weight=600)
+            word("found", middle + 8, _high(2.5) - 14, "arcs gather", BLUE, size=SMALL, weight=600)
         )
     return [*parts, dot("dot", *here, 8, ORANGE)]
 
@@ -202,32 +189,30 @@ def _at(n: int) -> float:
     return EDGE + PITCH * n
 
 
-def _arc(i: int, j: int, weight: float, second: bool = False) -> Part:
-    """From letter i to letter j: blue if that is the one before, green in the second layer."""
-    colour = GREEN if second else BLUE if i - j == 1 else GREY
-    pull = NEAREST + FARTHER * (i - j - 1) + ABOVE * second if i > j else 0
-    key = f"{'second' if second else 'arc'} {i} {j}"
+def _arc(i: int, j: int, weight: float) -> Part:
+    """From letter i to letter j: blue if that is the one before."""
+    colour = BLUE if i - j == 1 else GREY
+    pull = NEAREST + FARTHER * (i - j - 1) if i > j else 0
+    key = f"arc {i} {j}"
     return arc(key, _at(i), _at(j), FLOOR, weight, colour, thickest=THICK, pull=pull)
 
 
-def _letter(row: int, n: int, letter: str) -> Part:
-    """A letter of a line of the text."""
-    given = row == 0 and n < len(PROMPT)
-    colour, weight = (GREY, 400) if given else (INK, 600)
-    key, y = f"letter {row} {n}", LINES[row]
-    return word(key, _at(n), y, letter.strip(), colour, size=SIZE, weight=weight, face=CODE)
+def _letter(n: int, letter: str) -> Part:
+    """A letter of the text."""
+    key = f"letter {n}"
+    return word(key, _at(n), LINE, letter.strip(), size=SIZE, weight=600, face=CODE)
 
 
-def _loss(step: int, losses: list[float]) -> float:
-    """At a step that may be half-way between two losses."""
-    before, after = losses[step // EVERY], losses[math.ceil(step / EVERY)]
+def _loss(step: float, losses: list[float]) -> float:
+    """At a step that may be between two losses."""
+    before, after = losses[int(step // EVERY)], losses[math.ceil(step / EVERY)]
     return before + (after - before) * (step / EVERY % 1)
 
 
 def _high(loss: float) -> float:
     """Where a loss stands in the chart."""
     most, least = LIMITS
-    return LOW - (LOW - TOP) * math.log(loss / least) / math.log(most / least)
+    return LOW - (LOW - TOP) * (loss - least) / (most - least)
 
 
 def _along(step: float) -> float:
@@ -270,8 +255,8 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         model(ids)  # whose weights are kept
         return "".join(kinds[i] for i in ids[0].tolist())
 
-    def rows_of(layer: int) -> list[list[float]]:
-        rows = model.blocks[layer].weights[0, :WIDTH].tolist()
+    def rows_of(some: slice) -> list[list[float]]:
+        rows = model.blocks[0].weights[0, some, some].tolist()
         return [[round(each, 2) for each in row[: n + 1]] for n, row in enumerate(rows)]
 
     counted = [round(by_counts(read, held_out, before), 3) for before in range(1, len(LEVELS) + 1)]
@@ -282,25 +267,14 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
             known["losses"].append(round(loss_on(model, held_out), 3))
         if step in STEPS:
             written = writes()
-            known["states"].append({"step": step, "text": written, "weights": rows_of(0)})
-            known["second"], known["alone"] = rows_of(1), round(alone(model, held_out), 3)
+            rows = rows_of(shown_of(written))
+            known["states"].append({"step": step, "text": written, "weights": rows})
         batch = stretches[torch.randint(len(stretches), (24,))]
         logits = model(batch[:, :-1])
         optimizer.zero_grad()
         F.cross_entropy(logits.flatten(0, -2), batch[:, 1:].flatten()).backward()
         optimizer.step()
     return known
-
-
-def alone(model: Any, ids: Any) -> float:
-    """The loss if each letter sees itself alone in the second layer."""
-    from attnlab.lessons.training.reading import loss_on
-
-    second = model.blocks[1]
-    second.attention = lambda x: second.W_o(second.W_v(x))  # instead of the method
-    loss = loss_on(model, ids)
-    del second.attention
-    return loss
 
 
 def by_counts(read: Any, held_out: Any, before: int, rare: float = RARE) -> float:
