@@ -130,8 +130,8 @@ def _rows(
             ("v", j, Box(x + j * unit, y - 2 * BAR, unit, BAR - 4), GREEN, now.keys)
             for j in range(m)
         ),
-        *(("k", j, Box(x + j * unit, y - BAR, unit, BAR - 4), ORANGE, now.keys) for j in range(m)),
-        *(("q", i, Box(left, y + i * unit, BAR, unit), BLUE, now.queries) for i in range(n)),
+        *(("k", j, Box(x + j * unit, y - BAR, unit, BAR - 4), BLUE, now.keys) for j in range(m)),
+        *(("q", i, Box(left, y + i * unit, BAR, unit), ORANGE, now.queries) for i in range(n)),
     ]
     parts = [
         _bar(box, f"{number}", colour, f"slow-{name}-{number}", bold=number in there)
@@ -216,11 +216,11 @@ def _fast(
             )
     bars = [
         *(
-            ("q", i, Box(left - deep, top + row * cell, deep, cell), BLUE)
+            ("q", i, Box(left - deep, top + row * cell, deep, cell), ORANGE)
             for row, i in enumerate(now.queries)
         ),
         *(
-            ("k", j, Box(left + column * cell, top - BAR, cell, BAR), ORANGE)
+            ("k", j, Box(left + column * cell, top - BAR, cell, BAR), BLUE)
             for column, j in enumerate(now.keys)
         ),
         *(
