@@ -722,7 +722,7 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     assert max(near[step] for step in near if step <= start) < 0.1
     assert near[end] > 0.8
     assert near[300] < near[1000]
-    then = f"{near[start]:.2f} at step {start}"  # stays beside what follows
+    then = f"step {start}: {near[start]:.2f}"  # stays beside what follows
     assert [each.get("near then") for each in parts] == [
         then if step > start else None for step in near
     ]
