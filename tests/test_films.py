@@ -657,19 +657,19 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     every = tiles_film.SCORES.reshape(3, 2, 3, 2).swapaxes(1, 2)
     tiled = np.ravel([tiles_film._met(rows)[-1].answers for rows in every])
     np.testing.assert_allclose(tiled, answers, rtol=1e-14)
-    for n, known in ((8, 2), (9, 4), (10, 6)):
+    for n, known in ((7, 0), (8, 2), (9, 6)):
         texts = texts_of("11-cost", n)
         written = [texts[key] for key in texts if key.startswith("answer ")]
         assert written == [f"{each:.1f}" for each in answers[:known]]
         assert {f"answer in {m}" for m in range(6)} <= shown("11-cost")[n].keys()
     last, s = shown("11-cost")[-1], 1 / weights[0].max()  # the sum of e^(score − max)
-    wide = [float(last[f"column 0 {n}"]["width"]) for n in range(6)]
-    high = [float(last[f"column 0 {n}"]["height"]) for n in range(6)]
+    wide = [float(last[f"once {n}"]["width"]) for n in range(6)]
+    high = [float(last[f"once {n}"]["height"]) for n in range(6)]
     np.testing.assert_allclose(np.array(wide) / tiles_film.UNIT / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(np.array(high) / tiles_film.STEP, tiles_film.VALUES)
-    level = tiles_film.LOW - points(last["level"])[:, 1]
+    level = tiles_film.LOW - points(last["at once"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
-    assert texts_of("11-cost", -1)["level 0"] == texts_of("11-cost", -1)["answer 0"]
+    assert texts_of("11-cost", -1)["level"] == texts_of("11-cost", -1)["answer 0"]
 
 
 @pytest.mark.lessons("11-cost")
@@ -686,19 +686,28 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
         8: (6, 2),
     }.items():
         weights = np.exp(scores[:many] - most)
-        wide, high = (float(frames[n]["block 0"][side]) for side in ("width", "height"))
+        wide, high = (float(frames[n]["block"][side]) for side in ("width", "height"))
         assert wide / tiles_film.UNIT == pytest.approx(weights.sum(), abs=1e-3)
         assert high / tiles_film.STEP == pytest.approx(
             values[:many] @ weights / weights.sum(), abs=1e-3
         )
-        assert texts_of("11-cost", n)["level 0"] == f"{high / tiles_film.STEP:.1f}"
+        assert texts_of("11-cost", n)["level"] == f"{high / tiles_film.STEP:.1f}"
     [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
-    before, after, trace = frames[at - 1]["block 0"], frames[at]["block 0"], frames[at]["trace"]
+    before, after, trace = frames[at - 1]["block"], frames[at]["block"], frames[at]["trace"]
     assert float(after["width"]) / float(before["width"]) == pytest.approx(np.exp(1 - 2), abs=1e-3)
     assert before["height"] == after["height"]
     assert trace["width"] == before["width"]
-    assert told[at]["told"].startswith("So both sums shrink, times e¹⁻² = 0.37.")
-    assert texts_of("11-cost", at)["factor"] == "× 0.37"
+    assert told[at]["told"].startswith("Both sums: × e¹⁻² = 0.37, so the height stays.")
+    assert texts_of("11-cost", at)["factor"] == "width × 0.37"
+    start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
+    assert start == pytest.approx(float(trace["x"]) + float(trace["width"]), abs=0.1)
+    assert 0 < end - float(after["x"]) - float(after["width"]) < 4
+    last, tiled = frames[-1], frames[-2]["block"]  # behind all columns at once
+    assert [last["block"][name] for name in ("x", "y", "width", "height")] == [
+        tiled[name] for name in ("x", "y", "width", "height")
+    ]
+    wide = sum(float(last[f"once {n}"]["width"]) for n in range(6))
+    assert wide == pytest.approx(float(tiled["width"]), abs=0.1)
 
 
 @pytest.mark.lessons("11-cost")
@@ -706,7 +715,8 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
     frames = shown("11-cost")
     for parts in frames:
         right = float(tiles_film.SUMS)
-        for key in sorted(key for key in parts if key.startswith(("block", "column"))):
+        kinds = ("once",) if "at once" in parts else ("block", "column")
+        for key in sorted(key for key in parts if key.startswith(kinds)):
             left, wide = (float(parts[key][name]) for name in ("x", "width"))
             if key.startswith("column") and left < right - 0.1:  # was levelled into the block
                 assert left + wide < right + 0.1
@@ -804,7 +814,7 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     assert max(near[step] for step in near if step <= start) < 0.1
     assert near[end] > 0.8
     assert near[300] < near[1000]
-    then = f"{near[start]:.2f} at step {start}"  # stays beside what follows
+    then = f"step {start}: {near[start]:.2f}"  # stays beside what follows
     assert [each.get("near then") for each in parts] == [
         then if step > start else None for step in near
     ]

@@ -97,55 +97,50 @@ def opening() -> Film:
     """The film."""
     every = SCORES.reshape(BLOCKS, BLOCK, BLOCKS, BLOCK).swapaxes(1, 2)
     kept = [_met(rows) for rows in every]
-    a, b, c = kept[0]
+    first, firsts = every[0], kept[0]
+    a, b, c = firsts
     old, new, factor = a.m[0], b.m[0], b.factors[0]
     frames: list[Frame] = []
 
-    def tile(at: int, told: str, *more: Part, known: int = 0, held: Kept | None = None) -> None:
-        """One in fast memory, what is held of others, and answers of so many blocks of queries."""
-        i, j = divmod(at, BLOCKS)
-        parts = [*_grid(at, at, i * BLOCK), *_answers(kept[:known], i * BLOCK)]
-        parts += [*_memory(_corner(at)), _title(f"query {i * BLOCK + 1}")]
-        parts += _scores(at, every[i, j], kept[i][j].m)
-        parts += _largest(i, held or kept[i][j], held is None)
+    def tile(j: int, told: str, *more: Part, known: int = 0, held: Kept | None = None) -> None:
+        """One of the first queries in fast memory, and what is held of those before it."""
+        parts = [*_grid(j, j, 0), *_answers(kept[:known], 0), *_memory(_corner(j))]
+        parts += [_title("fast memory · query 1"), *_scores(j, first[j], firsts[j].m)]
+        parts += _largest(held or firsts[j], held is None)
         frames.append(Frame([*parts, *more], told))
 
-    def columns(at: int, level: bool = False) -> list[Part]:
+    def columns(j: int, level: bool = False) -> list[Part]:
         """Of the first query in a tile, right of what was kept before, or levelled with it."""
-        i, j = divmod(at, BLOCKS)
-        now, before = kept[i][j], kept[i][j - 1] if j else NOTHING
-        weights = np.exp(every[i, j, 0] - now.m[0])
+        now, before = firsts[j], firsts[j - 1] if j else NOTHING
+        weights = np.exp(first[j, 0] - now.m[0])
         left = SUMS + UNIT * before.s[0] * now.factors[0]
         covered = np.full(BLOCK, now.answers[0] - 1 / STEP)  # whose edges are not seen
         highs = covered if level else VALUES[j * BLOCK :][:BLOCK]
-        return _columns(f"{i}", j * BLOCK, weights, highs, left, named=not level)
+        return _columns(j * BLOCK, weights, highs, left, named=not level)
 
     told = f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores. Fast memory has room for "
     parts = [*_grid(0), *_answers([]), *_memory(APART), *_apart()]
     frames.append(Frame(parts, f"{told}{BLOCK**2}, and a few totals."))
-    tile(0, f"The first {BLOCK} queries meet the first {BLOCK} keys. Bold: a row's largest score.")
-    tile(0, "A key's column is its weight, e^(score − max), wide, and its value high.", *columns(0))
-    told = "Levelled, and kept: sums of weights (width) and of weights × values (area)."
-    tile(0, told, *columns(0, True), *_block(0, a))
+    told = "Both orange frames are fast memory. Dark is a row's largest score so far."
+    tile(0, told)
+    told = "Each key is a column: width = e^(score − max), height = value."
+    tile(0, told, *columns(0))
+    told = "Levelled: width sums weights, area weights × values. Query 2 likewise."
+    tile(0, told, *columns(0, True), *_block(a))
     told = f"The tile moves on and forgets A. Query 1 has a larger score: {_whole(new)}"
-    tile(1, f"{told}, not {_whole(old)}.", *_trace(a), *_block(0, a), held=a)
+    tile(1, f"{told}, not {_whole(old)}.", *_trace(a), *_block(a), held=a)
     power, shrunk = f"e{_whole(old)}⁻{_whole(new)}".translate(RAISED), a.shrunk(b.factors)
-    told = f"So both sums shrink, times {power} = {factor:.2f}. No score of A is needed again."
-    tile(1, told, *_trace(a), *_block(0, shrunk), *_shrinks(shrunk))
+    told = f"Both sums: × {power} = {factor:.2f}, so the height stays. No score of A is needed."
+    tile(1, told, *_trace(a), *_block(shrunk), *_shrinks(shrunk))
     told = "B's columns join. Their weights are measured from the new max."
-    tile(1, told, *columns(1), *_block(0, shrunk))
+    tile(1, told, *columns(1), *_block(shrunk))
     told = "Levelled again, and B is forgotten, too. C's columns join."
-    tile(2, told, *columns(1, True), *columns(2), *_block(0, b))
+    tile(2, told, *columns(1, True), *columns(2), *_block(b))
     told = "Levelled a last time. Its height, area over width, is the answer."
-    tile(2, told, *columns(2, True), *_block(0, c), known=1)
-    last = kept[-1]
-    told = "So it goes on, up to the last tile. All that came before it is in a few totals."
-    before = last[1].shrunk(last[2].factors)
-    tile(BLOCKS**2 - 1, told, *columns(BLOCKS**2 - 1), *_block(2, before), known=2)
-    parts = [*_grid(BLOCKS**2, None, 0, ", never stored"), *_answers(kept, 0)]
-    told = f"Query 1's {TOKENS} columns, levelled all at once: {c.answers[0]:.1f}, too."
-    parts += _at_once(c.s[0], c.answers[0])
-    frames.append(Frame(parts, f"{told} So it is with every query."))
+    tile(2, told, *columns(2, True), *_block(c), known=1)
+    parts = [*_grid(BLOCKS**2, None, 0), *_answers(kept, 0), *_at_once(c)]
+    told = f"On it goes, never more than {BLOCK**2} scores held. All {TOKENS} columns at once"
+    frames.append(Frame(parts, f"{told}: {c.answers[0]:.1f}, too."))
     return Film("Exact attention, tile by tile", frames, HIGH)
 
 
@@ -173,13 +168,11 @@ def _corner(tile: int) -> Place:
     return LEFT + j * BLOCK * CELL, _row(i * BLOCK)
 
 
-def _grid(
-    done: int, held: int | None = None, followed: int | None = None, says: str = ""
-) -> list[Part]:
+def _grid(done: int, held: int | None = None, followed: int | None = None) -> list[Part]:
     """Queries, keys, and all scores, none of which is there: ticked are those that were used."""
     parts = [
         word("queries", 2, FOOT, "queries", anchor="start", size=SMALL),
-        word("all", LEFT + 16, FOOT, f"{TOKENS**2} scores{says}", anchor="start", size=SMALL),
+        word("all", LEFT + 16, FOOT, f"{TOKENS**2} scores", anchor="start", size=SMALL),
         word("keys", 2, HEADS[0], "keys", anchor="start", size=SMALL),
         word("values", 2, HEADS[1], "values", anchor="start", size=SMALL),
     ]
@@ -228,11 +221,9 @@ def _memory(corner: Place) -> list[Part]:
     ]
 
 
-def _title(text: str) -> Part:
+def _title(text: str, colour: str | Colour = ORANGE) -> Part:
     """Of what is kept."""
-    return word(
-        "title", sum(x for x, _ in (ROOM, ROOM_SIZE)), HEADS[1], text, ORANGE, "end", weight=600
-    )
+    return word("title", ROOM[0] + ROOM_SIZE[0], HEADS[1], text, colour, "end", weight=600)
 
 
 def _apart() -> list[Part]:
@@ -276,12 +267,12 @@ def _scores(tile: int, scores: np.ndarray, largest: np.ndarray) -> list[Part]:
     ]
 
 
-def _largest(i: int, kept: Kept, top: bool) -> list[Part]:
-    """What stays of scores of a block's first query, dark if it is still on top."""
+def _largest(kept: Kept, top: bool) -> list[Part]:
+    """What stays of the first query's scores, dark if it is still on top."""
     x, y = LARGEST
     return [
         word("so far", x - 6, y + 21, "max so far", anchor="end", size=SMALL),
-        *_score(f"largest {i}", LARGEST, kept.m[0], COLOURS[kept.whence[0]], top),
+        *_score("largest", LARGEST, kept.m[0], COLOURS[kept.whence[0]], top),
     ]
 
 
@@ -291,28 +282,33 @@ def _standing(key: str, left: float, size: Place, colour: Colour, opacity: float
 
 
 def _columns(
-    of: str, key: int, weights: np.ndarray, highs: np.ndarray, left: float, named: bool
+    key: int,
+    weights: np.ndarray,
+    highs: np.ndarray,
+    left: float,
+    named: bool = False,
+    of: str = "column",
 ) -> list[Part]:
     """Of keys from this on, side by side; with their values, if they are named."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
         size, colour = (UNIT * weight, STEP * high), COLOURS[n // BLOCK]
-        parts.append(_standing(f"column {of} {n}", left, size, colour))
+        parts.append(_standing(f"{of} {n}", left, size, colour))
         if named:
-            at = left + size[0] / 2, LOW - size[1] - 5
-            parts.append(word(f"high {of} {n}", *at, _whole(high), size=SMALL))
+            at = left + max(size[0] / 2, 10), LOW - size[1] - 5
+            parts.append(word(f"high {n}", *at, _whole(high), size=SMALL))
         left += size[0]
     return parts
 
 
-def _block(i: int, kept: Kept) -> list[Part]:
-    """What columns of a block's first query were levelled into, and how high it is."""
-    s, answer = kept.s[0], kept.answers[0]
-    wide, high = UNIT * s, STEP * answer
-    middle = SUMS + max(wide / 2, 15)
+def _block(kept: Kept) -> list[Part]:
+    """What columns of the first query were levelled into, and how high it is."""
+    answer = kept.answers[0]
+    size = UNIT * kept.s[0], STEP * answer
+    level = f"{answer:.1f}"
     return [
-        _standing(f"block {i}", SUMS, (wide, high), GREY),
-        word(f"level {i}", middle, LOW - high - 5, f"{answer:.1f}", size=SMALL, weight=600),
+        _standing("block", SUMS, size, GREY),
+        word("level", SUMS, LOW - size[1] - 5, level, anchor="start", size=SMALL, weight=600),
     ]
 
 
@@ -323,16 +319,21 @@ def _trace(kept: Kept) -> list[Part]:
 
 
 def _shrinks(shrunk: Kept) -> list[Part]:
-    """By how much, where it was."""
+    """By how much, over an arrow from its old right edge to the new one."""
     s, factor = shrunk.s[0], shrunk.factors[0]
-    middle = SUMS + UNIT * (s + s / factor) / 2
-    return [word("factor", middle, LOW - 44, f"× {factor:.2f}", weight=700)]
+    old, new = SUMS + UNIT * s / factor, SUMS + UNIT * s
+    y, tip = LOW - STEP * shrunk.answers[0] - 11, new + 2
+    return [
+        line("shaft", [(old, y), (tip, y)], ORANGE, 3),
+        line("head", [(tip + 8, y - 6), (tip, y), (tip + 8, y + 6)], ORANGE, 3),
+        word("factor", (new + old) / 2, y - 13, f"width × {factor:.2f}", weight=700),
+    ]
 
 
 def _answers(kept: list[list[Kept]], followed: int | None = None) -> list[Part]:
     """Of so many blocks of queries, and room for the others."""
     middle = ANSWERS + LENGTH / 2
-    parts = [word("answers", middle, HEADS[1], "answers", size=SMALL)]
+    parts = [word("answers", middle, FOOT, "answers", size=SMALL)]
     for n in range(TOKENS):
         corner, size = (ANSWERS, _row(n) + 3), (LENGTH, CELL - 6)
         parts.append(box(f"answer in {n}", corner, size, INK, 0, 1, 0.5))
@@ -342,14 +343,17 @@ def _answers(kept: list[list[Kept]], followed: int | None = None) -> list[Part]:
     return parts
 
 
-def _at_once(s: float, answer: float) -> list[Part]:
-    """All columns of the first query, and where they are levelled."""
-    weights, y = at_once(0), LOW - STEP * answer
-    n = weights.argmax()
+def _at_once(kept: Kept) -> list[Part]:
+    """All columns of the first query before the block of its tiles, and where they are levelled."""
+    weights, s = at_once(0), kept.s[0]
+    size = UNIT * s, STEP * kept.answers[0]
+    n, y = weights.argmax(), LOW - STEP * (weights @ VALUES)
     middle = SUMS + UNIT * s * (weights[:n].sum() + weights[n] / 2)
     return [
-        _title("query 1 at once"),
-        *_columns("0", 0, s * weights, VALUES, SUMS, named=False),
-        line("level", [(SUMS, y), (SUMS + UNIT * s, y)], ORANGE, 3),
-        word("level 0", middle, y - 7, f"{weights @ VALUES:.1f}", ORANGE, size=24, weight=700),
+        box("kept in", ROOM, ROOM_SIZE, GREY, 0.04, 2),
+        _title("check: query 1 at once", INK),
+        _standing("block", SUMS, size, GREY, 0.3),
+        *_columns(0, s * weights, VALUES, SUMS, of="once"),
+        line("at once", [(SUMS, y), (SUMS + size[0], y)], ORANGE, 3),
+        word("level", middle, y - 7, f"{weights @ VALUES:.1f}", ORANGE, size=24, weight=700),
     ]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, SMALL, WIDE, Part, arc, dot, line, word
+from attnlab.figures.live.parts import CODE, SMALL, Part, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -101,8 +101,8 @@ def _share(step: int, share: float, start: float) -> list[Part]:
         word("near name", left + 69, NEAR, says, BLUE, "start", SMALL),
     ]
     if step > JUMP[0]:
-        was = f"{start:.2f} at step {JUMP[0]}"
-        parts.append(word("near then", WIDE - EDGE + 7, NEAR, was, GREY, "end", SMALL))
+        was = f"step {JUMP[0]}: {start:.2f}"
+        parts.append(word("near then", BESIDE, NEAR, was, GREY, "start", SMALL))
     return parts
 
 
