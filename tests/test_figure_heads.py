@@ -61,7 +61,7 @@ def test_a_head_with_nothing_to_listen_to_is_told() -> None:
 
 
 def test_under_a_map_stands_what_each_query_looks_at_most(figure: Heads) -> None:
-    assert [each[2] for each in figure.state["most"]] == ["→ cat", "→ sat", "→ cat"]
+    assert [each[2] for each in figure.state["most"]] == ["→ cat 0.60", "→ sat 0.60", "→ cat 0.50"]
     assert Heads([[[0, 0]]], ["q"], ["a", "b"]).state["most"] == [["→ nothing"]]
 
 

@@ -191,8 +191,8 @@ def _next(queries: Sequence[str], without: Without, off: int | None) -> Values:
 
 
 def _most(row: np.ndarray, keys: Sequence[str]) -> str:
-    """The key of the largest of (M,) weights."""
-    return f"→ {keys[int(row.argmax())]}" if row.any() else "→ nothing"
+    """The key of the largest of (M,) weights, and it."""
+    return f"→ {keys[int(row.argmax())]} {row.max():.2f}" if row.any() else "→ nothing"
 
 
 def in_words(query: str, row: np.ndarray, keys: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ function draw(body, model) {
     return { node, strip, bar };
   });
   const told = element("p", { class: "told", "aria-live": "polite" });
-  const meaning = "The end is asked which letter is marked. The thicker an arrow, the larger the slope. Orange: the way of the marked letter, and what arrives of it. A bar: the share of right answers after training.";
+  const meaning = "The end is asked which letter is marked. An arrow is a step thicker for each ten times the slope. Orange: the way of the marked letter, and what arrives of it. A bar: the share of right answers after training.";
   body.append(element("p", { class: "hint" }, meaning), element("div", { class: "race tools" }, distance.node, moment), ...rows.map(({ node }) => node), told);
 
   return () => {
