@@ -710,9 +710,13 @@ def test_the_model_copies_what_followed_and_with_a_wrong_function_it_does_not_no
         parts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
         assert [each.get(f"own {start}") for each in parts] == [*"??", *["dog"] * 3, "?", "cat"]
         assert [each.get(f"new {start}") for each in parts[3:]] == ["?", new, "?", new]
-        assert f"swap: {model_film.CODES[name]}" in parts[-1].values()
+        codes = [[each[f"{row} code"] for each in parts] for row in ("own", "new")]
+        own, swapped = model_film.BY_OWN, model_film.CODES[name]
+        assert codes == [7 * [own], [*3 * [own], *4 * [swapped]]]
         assert {"own sign", "new sign"} <= {*parts[-1]}
-        assert frames[-1]["told"].endswith(f" does not: “{new}” again.")
+        arcs = [{key for key in each if re.fullmatch(r"(own|new) 0 \d", key)} for each in parts]
+        assert arcs[-3] <= arcs[-2] == arcs[-1]  # all stay while words trade places
+        assert frames[-1]["told"].endswith("its word does not change.")
         for given in texts:
             assert model_film.written(model_film.WRONG[name], given).words[start] == new
     alike = model_film.written(model_film.WRONG["all words alike"], texts[0])
