@@ -356,6 +356,27 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
                 assert frame[f"{side} {word}"]["fill"] in drawn
 
 
+@pytest.mark.lessons("08-cross-attention")
+def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look() -> None:
+    from attnlab.lessons.cross_attention.opening import ASKED, READ, weights
+
+    frames = shown("08-cross-attention")
+    best = ASKED.index("gelesen")
+    assert weights()[READ][best] > 0.5
+    assert frames[2].keys() == frames[3].keys()
+    key = f"value of {best} for {READ}"
+    there, back = (-float(frames[n][key]["stroke-dashoffset"]) for n in (2, 3))
+    assert (there, back) == (98, 2)  # of 100, along its line from the word that asks
+    assert texts_of("08-cross-attention", 3)[f"asked {best}"] == "gelesen"
+    lines = [key for key in frames[-1] if key[0].isdigit()]
+    for line in lines:
+        n, m = line.split(" to ")
+        value = frames[-1][f"value of {m} for {n}"]
+        assert (value["d"], value["stroke"]) == (frames[-1][line]["d"], frames[-1][line]["stroke"])
+        assert value["stroke-dashoffset"] == -back
+        assert float(frames[-1][line]["opacity"]) >= 0.5
+
+
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
     """Where a line begins and ends, from the left."""
     places = str(look["d"])[1:].split()
