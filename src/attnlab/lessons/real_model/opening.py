@@ -225,8 +225,8 @@ class _Sheet:
 
     def copied(self) -> list[Frame]:
         """The model's own writes what came after the same word before."""
-        right, last = self.right, self.start - 1
-        later = [_paler(part) for part in self._read(NEW_ROW, COPY, BY_OWN)]
+        right, last, copy = self.right, self.start - 1, NEW_ROW._replace(colour=BLUE)
+        later = [_paler(part) for part in self._read(copy, COPY, BY_OWN)]
         stage = [*self._read(OWN_ROW, OWN, BY_OWN), *later]
         asked = [*self._asked(OWN_ROW), *self._written(OWN_ROW, ["?"])]
         same = [self._behind(f"same {n}", OWN_ROW, n, BLUE, 0, 2.5) for n in (0, last)]
