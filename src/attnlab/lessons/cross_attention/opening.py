@@ -1,4 +1,4 @@
-"""Lesson 08 opens with two sentences face to face: each English word looks at the German ones."""
+"""Lesson 08 opens with two sentences face to face: each English word brings German ones back."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ MEANS = ("I", "have", "yesterday", "a", "book", "read")  # each of these six
 QUERIES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 0, 0, 1))
 KEYS = ((1, 0, 0, 0), (0, 0.7, 0, 0), (0, 0, 0, 1), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 1, 0, 0))
 LOUDER = 8  # times as large are the queries
-HIGH, TOP, MEANT, LOW = 266, 24, 48, 256  # of the sheet; of the lines of words
-ABOVE, BELOW = MEANT + 18, LOW - 30  # where lines arrive, and where they leave
+HIGH, TOP, MEANT, LOW = 269, 42, 64, 237  # of the sheet; of the lines of words
+LABELS = {"keys (German)": 15, "queries (English)": 264}
+ABOVE, BELOW = MEANT + 16, LOW - 30  # where lines arrive, and where they leave
 LEFT = 6  # of what the lines of words are
-FROM = places([max(pair, key=len) for pair in zip(ASKED, MEANS, strict=True)], gap=14, left=64)
-TO = places(ASKS, gap=34, left=98)
+FROM = places([max(pair, key=len) for pair in zip(ASKED, MEANS, strict=True)], gap=26, left=6)
+TO = places(ASKS, gap=48, left=26)
 THICK, THIN = 17, 3  # a line of weight 1, and one that has no weight yet
 PALE = 0.2  # of lines in order, when words ask instead
-APART, EDGE = 4, 3  # between lines side by side; on both sides of a line that lies over others
+APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
+QUIET = 0.6  # of lines that are not in focus
 TOLD = 0.1  # a weight that is told
+AROUND = 4  # how far a value that is brought back reaches beyond its line
 READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
 OTHERS = [n for n in range(len(ASKS)) if n not in CROSSING]
 EVERY = range(len(ASKED))
@@ -38,15 +41,14 @@ def opening() -> Film:
     best = [row.index(max(row)) for row in shares]
     read, yesterday = (best[n] for n in CROSSING)
     helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
-    others, quiet = (
-        [part for n in OTHERS for part in _looks(n, shares, BLUE, opacity)]
-        for opacity in (0.6, 0.3)
-    )
+    others = [part for n in OTHERS for part in _looks(n, shares, BLUE, QUIET)]
+    theirs = [part for n in OTHERS for part in _values(n, shares, BLUE, 1)]
     found = [_looks(n, shares, ORANGE) for n in CROSSING]
-    crossing = [*chain(*found)]
+    there, back = ([_values(n, shares, ORANGE, way) for n in CROSSING] for way in (0, 1))
     rest = _in_order(OTHERS, best, GREY, PALE)
     waiting = [*rest, *_in_order([YESTERDAY], best, GREY, PALE)]
     all_found = _words(CROSSING, [read, helps, yesterday], OTHERS, [best[n] for n in OTHERS])
+    both = _words(CROSSING, [read, helps, yesterday])
     frames = [
         Frame(
             [
@@ -62,22 +64,22 @@ def opening() -> Film:
             "So “read” asks: its query is compared with all six keys.",
         ),
         Frame(
-            [*waiting, *found[0], *_words([READ], [read, helps])],
+            [*waiting, *found[0], *_words([READ], [read, helps]), *there[0]],
             f"German says it last: “{ASKED[read]}” gets {shares[READ][read]:.2f}, "
             f"and its helper “{ASKED[helps]}” {shares[READ][helps]:.2f}.",
         ),
         Frame(
-            [*rest, *crossing, *_words(CROSSING, [read, helps, yesterday])],
+            [*waiting, *found[0], *_words([READ], [read, helps]), *back[0]],
+            f"What it finds, it brings back: “read” now holds mostly “{ASKED[read]}”.",
+        ),
+        Frame(
+            [*rest, *chain(*found), *both, *back[0], *there[1]],
             f"“yesterday” is last in English. It looks back: “{ASKED[yesterday]}” gets "
             f"{shares[YESTERDAY][yesterday]:.2f}.",
         ),
         Frame(
-            [*others, *crossing, *all_found],
-            "The others find theirs. Five queries have met six keys.",
-        ),
-        Frame(
-            [*quiet, *crossing, *all_found],
-            "The two lines cross: a word looks for a meaning, wherever it stands.",
+            [*others, *chain(*found), *all_found, *theirs, *chain(*back)],
+            "All bring theirs, even crosswise: a word looks for a meaning, not a place.",
         ),
     ]
     return Film("Two sentences face to face", frames, HIGH)
@@ -110,10 +112,7 @@ def _words(
             return {"colour": ORANGE, "weight": 600}
         return {"colour": BLUE if n in rest else colour}
 
-    parts = [
-        word(name, LEFT, y, f"{name}:", INK, "start", SMALL, 700)
-        for name, y in (("keys", TOP), ("queries", LOW))
-    ]
+    parts = [word(name, LEFT, y, name, INK, "start", SMALL, 700) for name, y in LABELS.items()]
     for m, x in enumerate(FROM):
         parts.append(word(f"asked {m}", x, TOP, ASKED[m], **look(m, heard, theirs, INK)))
         means = look(m, heard, theirs, GREY)
@@ -152,13 +151,43 @@ def _looks(
 
     Lines lie side by side at both ends, so that each has a place of its own.
     """
+    return [
+        part
+        for m, ends, thick in _told(n, shares)
+        for part in _line(n, m, *ends, thick, colour, opacity)
+    ]
+
+
+def _values(n: int, shares: Sequence[Sequence[float]], colour: Colour, way: float) -> list[Part]:
+    """What a word brings back along its lines: 0 of the way, still at its key, or 1, all of it."""
     parts = []
-    for m, share in enumerate(shares[n]):
-        if share >= TOLD:
-            leaves = TO[n] + _aside(shares[n], m)
-            arrives = FROM[m] + _aside([row[m] for row in shares], n)
-            parts += _line(n, m, leaves, arrives, THICK * share, colour, opacity)
+    for m, (leaves, arrives), thick in _told(n, shares):
+        wide = thick + 2 * AROUND
+        for kind, fill, size in (("rim", GROUND, wide + 2 * EDGE), ("value", colour, wide)):
+            key = f"{kind} of {m} for {n}"
+            path = curve(key, (leaves, BELOW), (arrives, ABOVE), fill, size, 1, True)
+            at: dict[str, float | str] = {
+                "pathLength": 100,
+                "stroke-dasharray": "0 200",
+                "stroke-dashoffset": -98 + 96 * way,
+            }
+            parts.append(path._replace(look={**path.look, **at}))
     return parts
+
+
+def _told(
+    n: int, shares: Sequence[Sequence[float]]
+) -> list[tuple[int, tuple[float, float], float]]:
+    """Those that a word looks at with a weight that is told; their lines' ends and thickness."""
+    return [
+        (
+            m,
+            (TO[n] + _aside(shares[n], m), FROM[m] + _aside([row[m] for row in shares], n)),
+            THICK * share,
+        )
+        for m, share in enumerate(shares[n])
+        if share >= TOLD
+    ]
 
 
 def _aside(row: Sequence[float], at: int) -> float:

@@ -35,20 +35,20 @@ Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_
 
 TEXT = "bird dog cat ; bird"
 TRADED = "bird cat dog ; bird"
-OWN, YOURS = "its own", "your function"
-OWNER = f"{OWN}: softmax(mask(q·k/√d))"
+OWN, COPY, SWAPPED, YOURS = "its own", "a copy", "swap", "your function"
+MADE, BY_OWN = "weights =", "softmax(mask(q·k/√d))"
 MENU = "function swapped for"
 MOST, COPIED = 3, 1  # words that are written: at most, and behind `TEXT`
 LEAST = 0.04  # a weight that is drawn
 ALIKE = 0.005  # between the largest weight and the smallest, of a word to which all are alike
 
 HIGH, EDGE = 268, 7  # of the sheet; what is left free at its sides
-SIZES, GAP = (28, 26, 24, 22, 20, SMALL), 9  # of words, the largest for which there is room
-NAME = 20  # size of a function's name
+SIZES, GAP = (32, 30, 28, 26, 24, 22, 20, SMALL), 9  # of words, the largest for which there is room
+NAME, LETTER, CODED = 20, 12, 92  # size of a function's name and code; from its left to the code
 BREAK, WIDEST = 23, 36  # more before what is written, for an arrow; the widest gap
 ARROW = 11  # how long it is
-BADGE, BESIDE = 12, 34  # of a sign: how far it reaches; what it needs behind words
-PALE = 0.4  # of what comes later
+BADGE, BESIDE = 15, 40  # of a sign: how far it reaches; what it needs behind words
+PALE = 0.5  # of what comes later
 TICK = (-5.5, 0.5), (-1.5, 4.5), (5.5, -4.5)
 CROSS = (-4, -4), (0, 0), (4, -4), (0, 0), (4, 4), (0, 0), (-4, 4), (0, 0)
 LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
@@ -116,7 +116,7 @@ def opening(function: Backend | None = None, text: str = TEXT) -> Film:
         name, sheets = chosen[MENU], []
         for given in (TEXT, TRADED):
             new, own = (written(each, given.split(), COPIED) for each in (WRONG[name], RIGHT))
-            sheets.append(_Sheet(new, own, f"swap: {CODES[name]}", BESIDE))
+            sheets.append(_Sheet(new, own, SWAPPED, BESIDE, CODES[name]))
         first, then = sheets
         return [*first.copied(), *first.swapped(), *then.traded()]
 
@@ -191,7 +191,7 @@ WRONG = {
     "not scaled": _backend(lambda scaling: 1.0),
 }
 CODES = {  # what each gives as weights
-    "all words alike": "1/n each",
+    "all words alike": "1/n",
     "not masked": "softmax(q·k/√d)",
     "not scaled": "softmax(mask(q·k))",
 }
@@ -209,11 +209,14 @@ class _Sheet:
         right: written with the model's own.
         name: over what the function writes.
         beside: how much room is left at the right.
+        code: of the function, if it is told.
     """
 
-    def __init__(self, text: Text, right: Text, name: str, beside: float = 0) -> None:
-        self.text, self.right, self.name, self.start = text, right, name, text.start
-        self.beside = beside
+    def __init__(
+        self, text: Text, right: Text, name: str, beside: float = 0, code: str = ""
+    ) -> None:
+        self.text, self.right, self.start = text, right, text.start
+        self.name, self.beside, self.code = name, beside, code
         both = zip_longest(text.words, right.words, fillvalue="")
         self.at, self.wide, self.skipped, self.size = _places(
             [max(each, key=len) for each in both], text.start, WIDE - beside
@@ -222,26 +225,28 @@ class _Sheet:
 
     def copied(self) -> list[Frame]:
         """The model's own writes what came after the same word before."""
-        given, right, last = " ".join(self._given), self.right, self.start - 1
-        later = [_paler(part) for part in self._read(NEW_ROW, self.name)]
-        stage = [*self._read(OWN_ROW, OWNER), *later]
-        asked = self._written(OWN_ROW, ["?"])
+        right, last, copy = self.right, self.start - 1, NEW_ROW._replace(colour=BLUE)
+        later = [_paler(part) for part in self._read(copy, COPY, BY_OWN)]
+        stage = [*self._read(OWN_ROW, OWN, BY_OWN), *later]
+        asked = [*self._asked(OWN_ROW), *self._written(OWN_ROW, ["?"])]
         same = [self._behind(f"same {n}", OWN_ROW, n, BLUE, 0, 2.5) for n in (0, last)]
         eye = self._behind("own eye", OWN_ROW, 1, BLUE)
         asks, came = right.words[:2]
-        told = f"“{asks}” stood here before, and what came next was “{came}”."
         return [
             Frame(
-                [*stage, *self._asked(OWN_ROW), *asked],
-                f"A small trained model has read “{given}”, and writes on.",
+                [*stage, *asked],
+                f"After “;” this text repeats itself. “{asks}” is read, and the model writes on.",
             ),
-            Frame([eye, *stage, *same, *asked], told),
+            Frame(
+                [eye, *stage, *same, *asked],
+                f"“{asks}” stood here before, and what came next was “{came}”.",
+            ),
             Frame([eye, *self._owns([0]), *later], _told(right, 0)),
         ]
 
     def swapped(self) -> list[Frame]:
         """Another one comes in its place, and writes."""
-        told = "Same parameters and words. Only the function in its heads is swapped."
+        told = "Now a copy: the same parameters and words, one function swapped."
         eye = self._behind("own eye", OWN_ROW, 1, BLUE)
         return [Frame([eye, *parts], says) for parts, says in self._below(told, [0])]
 
@@ -249,23 +254,27 @@ class _Sheet:
         """The words at 1 and 2 have traded places: the one writes what is there now."""
         own, new = (each.words[self.start] for each in (self.right, self.text))
         now, was = self._given[1:3]
-        rows = (OWN_ROW, OWNER), (NEW_ROW, self.name)
-        stage = [part for row, name in rows for part in self._read(row, name)]
+        eye = self._behind("own eye", OWN_ROW, 1, BLUE)
         moved = [
-            self._behind(f"{row.key} {key}", row, n, row.colour)
-            for row, _ in rows
-            for key, n in (("eye", 1), ("moved", 2))
+            self._behind(f"{row.key} moved {n}", row, n, GREY, 0, 2.5)
+            for row in (OWN_ROW, NEW_ROW)
+            for n in (1, 2)
         ]
-        asked = [part for row, _ in rows for part in self._written(row, ["?"])]
-        signs = [*self._sign(OWN_ROW, TICK), *self._sign(NEW_ROW, CROSS)]
-        other = "The average" if _alike(self.text.rows[0]) else "The swapped one"
+        done = [*self._owns([0]), *self._news(1, [0])]
+        slots = {f"{row.key} {self.start}" for row in (OWN_ROW, NEW_ROW)}
+        asked = [part._replace(text="?") if part.key in slots else part for part in done]
+        other = (
+            "The average weighs as before" if _alike(self.text.rows[0]) else "The swap misses it"
+        )
+        signs = [*self._sign(OWN_ROW, own, TICK), *self._sign(NEW_ROW, new, CROSS)]
         return [
             Frame(
-                [*moved, *stage, *asked], f"Now “{was}” and “{now}” trade places. See who notices."
+                [eye, *asked, *moved],
+                f"“{was}” and “{now}” trade places. Now “{now}” follows “{self._given[0]}”.",
             ),
             Frame(
-                [*moved[::2], *self._owns([0]), *self._news(1, [0]), *signs],
-                f"Its own notices and writes “{own}”. {other} does not: “{new}” again.",
+                [eye, *done, *signs],
+                f"Its own: “{own}”. {other}: its word does not change.",
             ),
         ]
 
@@ -285,7 +294,7 @@ class _Sheet:
         text, above = self.text, self._owns(bright)
         slot = ["?"] if text.rows else []
         asked = [*self._asked(NEW_ROW), *self._written(NEW_ROW, slot)]
-        frames = [Frame([*above, *self._read(NEW_ROW, self.name), *asked], told)]
+        frames = [Frame([*above, *self._read(NEW_ROW, self.name, self.code), *asked], told)]
         for n in range(len(text.rows)):
             frames.append(Frame([*above, *self._news(n + 1, [n])], _told(text, n)))
         return frames
@@ -293,7 +302,7 @@ class _Sheet:
     def _owns(self, bright: Sequence[int] = (), past: bool = True) -> list[Part]:
         """All that the model's own wrote, with arcs to some of these words bright."""
         return [
-            *self._read(OWN_ROW, OWNER),
+            *self._read(OWN_ROW, OWN, BY_OWN),
             *self._arcs(OWN_ROW, self.right, len(self.right.rows), bright, past),
             *self._written(OWN_ROW, self.right.words[self.start :]),
         ]
@@ -301,7 +310,7 @@ class _Sheet:
     def _news(self, many: int, bright: Sequence[int], past: bool = True) -> list[Part]:
         """So many of the words that the function wrote."""
         return [
-            *self._read(NEW_ROW, self.name),
+            *self._read(NEW_ROW, self.name, self.code),
             *self._arcs(NEW_ROW, self.text, many, bright, past),
             *self._written(NEW_ROW, self.text.words[self.start : self.start + many]),
         ]
@@ -320,9 +329,11 @@ class _Sheet:
         told = f"It writes the same as with {OWN}, word for word."
         return range(len(self.text.rows)), told, parts
 
-    def _sign(self, row: Row, sign: Sequence[Place]) -> list[Part]:
-        """Behind what is written."""
-        return _badge(row.key, WIDE - EDGE - BADGE, row.line - self.size / 3, row.colour, sign)
+    def _sign(self, row: Row, text: str, sign: Sequence[Place]) -> list[Part]:
+        """Right behind what is written."""
+        left, wide = self.at[self.start] - self.wide[self.start] / 2, self.size * BOLD * _wide(text)
+        x = left + wide + 10 + BADGE
+        return _badge(row.key, x, row.line - self.size / 3, row.colour, sign)
 
     def _left(self) -> float:
         return self.at[0] - self.wide[0] / 2 - 6
@@ -331,18 +342,36 @@ class _Sheet:
         """Behind words: its top, and how high it is."""
         return row.line - 0.75 * self.size - 9, self.size + 14
 
-    def _read(self, row: Row, name: str) -> list[Part]:
-        """The words that are read, on a band; and over them, whose attention writes on."""
+    def _read(self, row: Row, name: str, code: str = "") -> list[Part]:
+        """The words that are read, on a band; and over them, whose attention writes on, and how."""
         words, seen = self.text.words, range(self.skipped, self.start)
         left, (top, high) = self._left(), self._band(row)
         right = self.at[self.start - 1] + self.wide[self.start - 1] / 2 + 6
         more = [self._word(f"{row.key} more", row, 0, MORE)] if self.skipped else []
-        look = row.colour, "start", NAME, 700
+        starts = min(left, WIDE - EDGE - CODED - LETTER * len(f"{MADE} {BY_OWN}"))
+        says = [
+            word(
+                f"{row.key} {key}",
+                starts + x,
+                row.head,
+                text,
+                colour,
+                "start",
+                NAME,
+                bold,
+                face=face,
+            )
+            for key, x, text, colour, bold, face in (
+                ("name", 0, name, row.colour, 700, ""),
+                ("makes", CODED, MADE, GREY, 400, CODE),
+                ("code", CODED + LETTER * (len(MADE) + 1), code, row.colour, 700, CODE),
+            )
+        ]
         return [
             box(f"{row.key} read", (left, top), (right - left, high), GREY, 0.13),
             *more,
             *(self._word(f"{row.key} read {n}", row, n, words[n]) for n in seen),
-            word(f"{row.key} name", left, row.head, name, *look, face=CODE),
+            *(says if code else says[:1]),
         ]
 
     def _behind(
@@ -383,7 +412,7 @@ class _Sheet:
         """To what the last word that is read may look."""
         at = self.start - 1
         seen = [0, *range(self.skipped or 1, at)]
-        return [self._arc(f"{row.key} to {n}", row, at, n, 0.15, GREY, dashes="1 6") for n in seen]
+        return [self._arc(f"{row.key} 0 {n}", row, at, n, 0.15, GREY, dashes="1 6") for n in seen]
 
     def _arcs(
         self, row: Row, text: Text, many: int, bright: Sequence[int], past: bool
@@ -420,7 +449,7 @@ class _Sheet:
         weight: float,
         colour: Colour | None = None,
         light: float = 1,
-        dashes: str = "",
+        dashes: str = "1 0",
     ) -> Part:
         """As high as its width says, and the widest as high as there is room."""
         ends, colour = (self.at[start], self.at[end]), colour or row.colour
@@ -478,9 +507,9 @@ def _told(text: Text, n: int) -> str:
     written = text.words[long]
     new = "ends the sentence" if written == "." else f"writes “{written}”"
     if _alike(row):
-        guessed = new if written == "." else f"guesses “{written}”"
-        unread = "" if written in (".", *text.words[: text.start]) else ", which it never read"
-        return f"Every word counts the same: it {guessed}{unread}."
+        again = asks in text.words[: long - 1]
+        what = f"what followed “{asks}” does not stand out" if again else "no word stands out"
+        return f"All count the same: {what}. It guesses."
     if _earlier(text, n) is not None:
         looked = f"One head looks at “{text.words[to]}”, which followed “{asks}”"
         copied = written == text.words[to]
