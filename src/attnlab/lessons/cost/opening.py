@@ -121,7 +121,7 @@ def opening() -> Film:
     told = f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores. Fast memory has room for "
     parts = [*_grid(0), *_answers([]), *_memory(APART), *_apart()]
     frames.append(Frame(parts, f"{told}{BLOCK**2}, and a few totals."))
-    told = "Both orange frames are fast memory. Dark is a row's largest score so far."
+    told = "Both orange frames are fast memory. Bold is a row's largest score so far."
     tile(0, told)
     told = "Each key is a column: width = e^(score − max), height = value."
     tile(0, told, *columns(0))
