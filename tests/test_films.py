@@ -537,7 +537,7 @@ def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots(
         assert products()[:, :width].sum(axis=1) == pytest.approx(scores()[n])
         assert {key.split()[1] for key in signs} == {str(m) for m in range(width)}
         ends = np.array([points(look) for key, look in signs.items() if key.endswith("0")])
-        places = {(round(x), round(y)) for x, y in ends.mean(axis=1)}
+        places = {(round(x, 1), round(y, 1)) for x, y in ends.mean(axis=1)}
         assert len(places) == width
         says = {
             key: text for _, key, _, text in opening_of("04-scaling").state["frames"][n]["parts"]

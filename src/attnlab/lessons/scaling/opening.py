@@ -26,7 +26,7 @@ REACH = 3 * WIDE  # what arcs are as flat as those of
 PLACES = places(WORDS, left=112)  # of the words
 BESIDE, LOOP = 10, 34  # where arcs to others begin, beside the reader; its own arc's pull
 SAYS, LABEL = 73, 108  # the width's line; how long the label of the largest score is
-HANGS, PITCH, SIGN = 102, 10, 3.2  # what signs hang from; from one to the next; half of one
+HANGS, PITCH, SIGN = 102, 9, 3  # what signs hang from; from one to the next; half of one
 BIG, NEAR = 26, 3  # a ratio's size, and how much nearer to its bracket is a spread below
 
 
@@ -72,7 +72,7 @@ def _told() -> list[str]:
         f"{WIDTHS[1]} products, plus and minus: they partly cancel, so only twice the spread.",
         f"{WIDTHS[2]} products, a square twice as wide: twice the spread again. Divide by "
         f"√{WIDTHS[2]}.",
-        f"{last}: about twice the spread again. Divided by √{last}, scores stay together.",
+        f"{last} products: about twice the spread again. ÷ √{last} keeps scores close.",
         f"A lead of {raw:.2f}: softmax gives “{best}” {np.exp(raw):.0f} times the share of "
         f"“{second}”.",
         f"{raw:.2f} ÷ {last**0.5:g} = {divided:.2f}: from {np.exp(raw):.0f} : 1 to "
