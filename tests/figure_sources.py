@@ -183,7 +183,7 @@ figure = figures.live.MaskPainter(scores, sentence, preset="causal", effect=effe
     "Saturation": Walk(
         [f"figure.d_k = {d_k}" for d_k in (2, 3, 8, 16, 64, 192, 1024)]
         + [f"figure.reader = {reader}" for reader in (1, 10, 50)],
-        "figure = figures.live.Saturation(64, reader=11)",
+        "figure = figures.live.Saturation(256, reader=11)",
     ),
     "Slopes": Walk(
         [f"figure.entry = [{b}, {n}, {c}]" for b in (0, 1) for n in range(5) for c in range(3)],

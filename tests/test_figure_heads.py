@@ -73,9 +73,9 @@ def test_the_query_stays_inside_of_a_shorter_sentence(figure: Heads) -> None:
 
 def colours(drawing: str) -> list[list[str]]:
     """(3, 3) colours of a map, read from its paths."""
-    ground = re.findall(r'<rect fill="(#\w+)"', drawing)[0]
+    ground = re.findall(r'<rect fill="(var\(.+?\))"', drawing)[0]
     cells = [[ground] * 3 for _ in range(3)]
-    for face, path in re.findall(r'<path stroke="(#\w+)" d="(.+?)"', drawing):
+    for face, path in re.findall(r'<path stroke="(var\(.+?\))" d="(.+?)"', drawing):
         for start, row, length in re.findall(r"M(\d) (\d)\.5h(\d)", path):
             cells[int(row)][int(start) : int(start) + int(length)] = [face] * int(length)
     return cells

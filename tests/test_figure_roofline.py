@@ -7,6 +7,7 @@ import re
 import pytest
 
 from attnlab.figures.live import Roofline
+from attnlab.figures.live.roofline import BAR
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -30,9 +31,9 @@ def test_only_what_is_shared_moves_with_the_batch(figure: Roofline) -> None:
         figure.batch = batch
         rows[batch] = figure.state["table"]
     assert rows == {
-        1: [["a: shared", "1", "1.0 %, moving"], ["b: own", "1", "1.0 %, moving"]],
-        64: [["a: shared", "64", "64 %, moving"], ["b: own", "1", "1.0 %, moving"]],
-        1024: [["a: shared", "1,024", "100 %, computing"], ["b: own", "1", "1.0 %, moving"]],
+        1: [["shared", "1", "1.0 %, moving"], ["own", "1", "1.0 %, moving"]],
+        64: [["shared", "64", "64 %, moving"], ["own", "1", "1.0 %, moving"]],
+        1024: [["shared", "1,024", "100 %, computing"], ["own", "1", "1.0 %, moving"]],
     }
 
 
@@ -47,7 +48,7 @@ def test_the_ring_of_what_is_shared_goes_right_and_then_no_higher(figure: Roofli
     places = []
     for batch in (1, 64, 128, 1024):
         figure.batch = batch
-        (chart,) = figure.state["pictures"]
+        chart, _ = figure.state["pictures"]
         x, y = re.findall(r'<circle [^>]* cx="([0-9.]+)" cy="([0-9.]+)"', chart)[0]
         places.append((float(x), float(y)))
     xs, ys = zip(*places, strict=True)
@@ -55,14 +56,14 @@ def test_the_ring_of_what_is_shared_goes_right_and_then_no_higher(figure: Roofli
     assert ys[0] > ys[1] > ys[2] == ys[3]
 
 
-def test_letters_are_in_the_order_of_the_axis_and_stay_for_any_batch() -> None:
+def test_works_are_in_the_order_of_the_axis_and_stay_so_for_any_batch() -> None:
     def both(batch: int) -> dict[str, tuple[float, float]]:
         return {"large": (100, 1), "small": (batch, 1)}
 
     figure = Roofline(both, [DEVICE])
     for batch in (1, 1024):
         figure.batch = batch
-        assert [row[0] for row in figure.state["table"]] == ["a: small", "b: large"]
+        assert [row[0] for row in figure.state["table"]] == ["small", "large"]
 
 
 def test_each_roof_has_a_ring_for_each_work() -> None:
@@ -70,16 +71,34 @@ def test_each_roof_has_a_ring_for_each_work() -> None:
     assert chart.count('r="6"') == 2 * 2
 
 
+def test_the_way_that_the_batch_moved_a_work_is_drawn_along_its_roof(figure: Roofline) -> None:
+    figure.batch = 64
+    chart, _ = figure.state["pictures"]
+    ways = re.findall(r'stroke-width="9"[^>]* d="M([\d.]+) [^"]*L([\d.]+) [\d.]+"', chart)
+    rings = re.findall(r'<circle [^>]* cx="([\d.]+)"', chart)
+    (shared, own) = rings
+    assert ways == [(own, shared), (own, own)]
+
+
 def test_works_and_roofs_are_named_in_the_chart() -> None:
     other = {**DEVICE, "device": "bought chip, 80 GB"}
-    (chart,) = Roofline(works, [DEVICE, other]).state["pictures"]
+    chart, _ = Roofline(works, [DEVICE, other]).state["pictures"]
     named = re.findall(">([^<>]+)</text>", chart)
-    assert {"made up", "bought chip"} <= set(named)
-    assert {"shared", "own"} <= set(re.findall(">([^<>]+)</tspan>", chart))
+    assert {"made up", "bought chip", "shared", "own"} <= set(named)
+
+
+def test_a_bar_is_as_long_as_the_share_of_the_peak(figure: Roofline) -> None:
+    figure.batch = 64
+    _, bars = figure.state["pictures"]
+    assert re.findall(r'<rect [^>]*width="([\d.]+)"', bars) == [
+        f"{0.64 * BAR:.1f}",
+        f"{0.01 * BAR:.1f}",
+    ]
+    assert {"64 %", "1.0 %"} <= set(re.findall(">([^<>]+)</text>", bars))
 
 
 def test_the_fallback_has_a_step_for_several_batches() -> None:
     html = Roofline(works, [DEVICE], batch=4).fallback()
     assert re.findall(r"> batch = ([0-9,]+)<", html) == ["4", "1", "16", "128", "1,024"]
-    assert html.count("<svg ") == html.count("<table>") == 5
+    assert html.count("<svg ") == 2 * html.count("<table>") == 10
     assert "shared: 4; own: 1" in html

@@ -11,7 +11,7 @@ import torch
 from attnlab.figures.live import RotaryArrows
 from attnlab.figures.live.on_paper import short
 from attnlab.figures.live.rotary_arrows import turned
-from attnlab.figures.live.rotary_picture import in_degrees
+from attnlab.figures.live.rotary_picture import RADIUS, in_degrees
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -79,10 +79,22 @@ def test_an_arrow_without_length_is_a_dot() -> None:
 @pytest.mark.parametrize(("query_at", "key_at"), [(3, 1), (0, 4), (12, 0), (2, 2), (9, 3)])
 def test_the_angle_that_is_told_is_drawn(query_at: int, key_at: int) -> None:
     figure = RotaryArrows(QUERY, KEY, query_at, key_at, degrees=[30, 3])
-    for pair, drawn in zip(figure.state["table"][:-1], figure.state["pictures"], strict=True):
+    pairs = figure.state["pictures"][:-1]
+    for pair, drawn in zip(figure.state["table"][:-1], pairs, strict=True):
         arc = float(re.findall(r'stroke-dasharray="([\d.]+) 360"', drawn)[0])
         assert f"{in_degrees(arc)}°" == pair[3]
         assert f">{pair[3]}</text>" in drawn
+
+
+@pytest.mark.parametrize(("query_at", "key_at"), [(3, 1), (6, 0), (0, 4), (2, 2)])
+def test_the_shadow_that_is_drawn_times_the_querys_length_is_the_dot_product(
+    query_at: int, key_at: int
+) -> None:
+    figure = RotaryArrows(QUERY, KEY, query_at, key_at, degrees=[30, 3])
+    for pair, drawn in zip(turned(figure._inputs), figure.state["pictures"], strict=False):
+        (along,) = re.findall(r'data-key="shadow"[^>]*><path d="M0 0H(-?[\d.]+)"', drawn)
+        shadow = float(along) / RADIUS * 2  # the longest arrow is 2 long, and reaches the circle
+        assert shadow * np.linalg.norm(pair.query) == pytest.approx(pair.product, abs=3e-3)
 
 
 def test_degrees_are_whole_above_10_and_last_bits_decide_nothing() -> None:

@@ -75,12 +75,25 @@ def test_the_histogram_holds_nearly_all_scores_at_every_width(way: str) -> None:
 
 def test_both_pictures_have_the_same_axes_at_every_width(figure: Saturation) -> None:
     def axes(picture: str) -> list[str]:
-        return re.findall(r"<text[^>]*>([^<]*)</text>|viewBox=\"[^\"]*\"", picture)
+        return re.findall(r'<text[^>]*--attn-grey[^>]*>[^<]*</text>|viewBox="[^"]*"', picture)
 
-    raw, scaled = map(axes, figure.state["pictures"])
-    assert raw == scaled
+    def pairs() -> list[list[str]]:
+        return [axes(picture) for picture in figure.state["pictures"]]
+
+    before = pairs()
+    assert before[:2] == before[2:]
     figure.d_k = 1024
-    assert [axes(picture) for picture in figure.state["pictures"]] == [raw, scaled]
+    assert pairs() == before
+
+
+def test_the_lead_of_a_score_is_told_beside_the_ratio_that_softmax_makes_of_it() -> None:
+    pictures = Saturation(64, reader=11).state["pictures"]
+    queries, keys = drawn(4)
+    second, first = np.sort(keys[0, :, :64] @ queries[0, 10, :64])[-2:]
+    for (scores, weights), scale in zip((pictures[:2], pictures[2:]), (1, 8), strict=True):
+        lead = (first - second) / scale
+        assert f">{lead:.2f} ahead</text>" in scores
+        assert f": e^{lead:.2f} ≈ {np.exp(lead):.3g} × the next</text>" in weights
 
 
 def test_bars_move_from_width_to_width_as_they_are_the_same_parts(figure: Saturation) -> None:
@@ -120,4 +133,4 @@ def test_the_fallback_steps_through_doubled_widths(figure: Saturation) -> None:
     html = figure.fallback()
     widths = re.findall(r"> d_k = (\d+)<", html)
     assert widths == ["96", *(str(2**power) for power in range(1, 11))]
-    assert html.count("<svg ") == 2 * len(widths)
+    assert html.count("<svg ") == 4 * len(widths)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from attnlab.figures.live import Slopes
 from attnlab.figures.live.ramp import contrast
-from attnlab.figures.live.slopes import NOTHING, SHADES
+from attnlab.figures.live.slopes import NOTHING, RAMPS
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -74,7 +74,7 @@ def test_fewer_words_keep_the_choice_inside(figure: Slopes) -> None:
 
 
 def test_every_number_can_be_read_on_its_colour() -> None:
-    assert min(contrast(face, ink) for face, ink in SHADES) >= 4.5
+    assert min(contrast(face, ink) for ramp in RAMPS for face, ink in ramp) >= 4.5
 
 
 def test_the_fallback_tells_an_entry_of_each_token(figure: Slopes) -> None:

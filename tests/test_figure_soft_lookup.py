@@ -74,6 +74,8 @@ def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
     state = shelf((1, 3)).state  # 5 with marshes and 5 with seas
     assert state["hard"]["slope"] is None
     assert tells(state["told"], "“marshes” and “seas”", "equally close", "jumps")
+    assert tells(state["found"], "Salt", "jump between “marshes” and “seas”", "from the blend")
+    assert tells(shelf().state["found"], "Salt", "10 from “marshes”", "16.51 from the blend")
 
 
 def two_alike(values: Any, keys: Any = ((1, 0), (1, 0), (0, 1)), query: Any = (1, 0)) -> SoftLookup:

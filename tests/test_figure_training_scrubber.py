@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attnlab.figures.live import TrainingScrubber
-from attnlab.figures.live.training_scrubber import telling
+from attnlab.figures.live.training_scrubber import LOW, telling
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -83,6 +83,17 @@ def test_the_marker_is_on_the_curve_at_the_step(figure: TrainingScrubber) -> Non
         assert f"{LOSSES[step]:.2f} at step {step}" in figure.state["picture"]
 
 
+def test_each_row_has_a_line_of_its_weight_on_the_word_of_the_first(
+    figure: TrainingScrubber,
+) -> None:
+    drawn = figure.state["picture"]
+    assert "weight on “cat” by" in drawn
+    lines = re.findall(r'<polyline [^>]*points="([^"]*)"', drawn)[1:]
+    shares = [[1 - float(point.split(",")[1]) / LOW for point in line.split()] for line in lines]
+    expected = [[RECORDED[step][row][1] for step in (0, 2, 5)] for row in (0, 1)]
+    np.testing.assert_allclose(shares, expected, atol=1e-3)
+
+
 def test_axes_stay_from_step_to_step(figure: TrainingScrubber) -> None:
     before = re.findall(r"<text[^>]*>[^<]*</text>", figure.state["picture"])
     figure.step = 5
@@ -95,7 +106,7 @@ def test_axes_stay_from_step_to_step(figure: TrainingScrubber) -> None:
 )
 def test_a_flat_curve_and_a_long_one_have_axes(losses: Any, ticks: list[str]) -> None:
     figure = TrainingScrubber(losses, {0: [[1]], 1: [[1]]}, ["a"], ["b"])
-    assert re.findall(r'y="164" text-anchor="middle">(\d+)<', figure.state["picture"]) == ticks
+    assert re.findall(r'text-anchor="middle">(\d+)<', figure.state["picture"]) == ticks
     assert "nan" not in figure.state["picture"]
 
 

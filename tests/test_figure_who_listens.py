@@ -49,6 +49,21 @@ def test_a_row_with_nothing_to_listen_to_is_zeros_and_says_so() -> None:
     assert "nan" not in repr(figure.state).lower()
 
 
+def test_where_the_weight_of_blocked_keys_went_is_told_and_shown() -> None:
+    before, blocked = [[0.2, 0.5, 0.3], [0, 0.4, 0.6], [0.2, 0, 0.8]], [[0, 1, 0]] * 3
+    blocked[1] = [1, 1, 1]
+    after = [[0.4, 0, 0.6], [0, 0, 0], [0.2, 0, 0.8]]
+    figure = WhoListens(after, TOKENS, blocked=blocked, before=before)
+    assert tells(figure.state["told"][0], "“the”", "“cat” (0.50)", "“sat” (+0.30)", "“the” (+0.20)")
+    assert tells(figure.state["told"][1], "“cat”", "nothing", "3 of 3 keys")
+    assert tells(figure.state["told"][2], "“sat” (0.80)"), "there was nothing to share out"
+    assert figure.state["before"] == before
+    figure.weights = WEIGHTS
+    assert figure.state["before"] is None
+    with pytest.raises(ValueError, match="before, are no shares"):
+        WhoListens(after, TOKENS, blocked=blocked, before=np.ones((3, 3)))
+
+
 def test_weights_and_tokens_change_together(figure: WhoListens) -> None:
     figure.row = 2
     figure.change(weights=[[1.0]], query_tokens=["alone"], key_tokens=["alone"], blocked=None)

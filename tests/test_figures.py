@@ -216,7 +216,7 @@ REFUSED = {
         "view = 'bars'": "view",
     },
 }
-STORED = 200_000  # bytes of a still that a notebook keeps
+STORED = 220_000  # bytes of a still that a notebook keeps
 HOSTILE = '<script>"&'
 
 every_figure = pytest.mark.parametrize("name", FIGURES.values())

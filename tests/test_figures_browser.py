@@ -90,7 +90,7 @@ def test_a_mask_is_painted_by_keyboard_and_python_reads_it(painter: FigureLab) -
     blocked(painter, [[3], [3], [3], []])
     letters = painter.ask("print(*sum(figure.state['conventions'][0]['letters'], []))").split()
     grid = painter.figure.get_by_role("grid", name="attend, True = attend")
-    expect(grid.locator("[role=gridcell]")).to_have_text(letters)
+    expect(grid.get_by_label(re.compile(": true$"))).to_have_count(letters.count("T"))
 
 
 def test_a_cell_is_marked_in_all_three_grids(painter: FigureLab) -> None:
@@ -187,11 +187,11 @@ def test_the_width_is_set_by_keyboard_and_python_measures(saturation: FigureLab)
     saturation.answers("figure.d_k", "1024")
     expect(told).to_have_text(saturation.ask("print(figure.state['told'])"))
     pictures = saturation.figure.get_by_role("img")
-    expect(pictures).to_have_count(2)
-    expect(pictures.first).to_have_accessible_name(re.compile("no scale: .* largest 1.00"))
+    expect(pictures).to_have_count(4)
+    expect(pictures.nth(1)).to_have_accessible_name(re.compile("no scale: .* largest 1.00"))
     table = saturation.ask("[shown for line in figure.state['table'] for shown in line[1:]]")
     measures = saturation.figure.locator(".lines td")
-    until(lambda: measures.all_inner_texts()[1:], ast.literal_eval(table))
+    until(lambda: measures.all_text_contents()[1:], ast.literal_eval(table))
 
 
 def test_the_reader_is_chosen_by_keyboard(saturation: FigureLab) -> None:
@@ -265,7 +265,7 @@ def test_the_batch_moves_what_its_readers_share(roofline: FigureLab) -> None:
     roofline.answers("figure.batch", "64")
     places = roofline.figure.locator("tbody td:nth-child(2)")
     expect(places).to_have_text(["1", "62.1", "512"])
-    expect(roofline.figure.get_by_role("img")).to_have_accessible_name(
+    expect(roofline.figure.get_by_role("img").first).to_have_accessible_name(
         re.compile("decode, projections at 62.1")
     )
 
@@ -571,7 +571,11 @@ def test_arrow_keys_move_one_query_in_all_heads(heads: FigureLab) -> None:
     )
     until(lambda: framed(heads), [2, 2])
     expect(heads.figure.get_by_role("option", name="sat")).to_be_focused()
-    expect(heads.figure.get_by_label("head 2: sat to cat: 0.30")).to_be_visible()
+    cell = heads.figure.get_by_label("head 2: sat to cat: 0.30")
+    expect(cell).to_be_hidden()
+    heads.figure.get_by_text("in numbers").click()
+    expect(cell).to_be_visible()
+    assert heads.findings() == []
     expect(heads.figure.locator(".most")).to_have_text(["→ cat", "→ sat"])
     heads.answers("figure.row", "2")
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_hex
 
+from attnlab.figures import picture
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import MOST, Figure, Input, array, names, number
-from attnlab.figures.live.ramp import CIVIDIS, PALETTE, contrast, luminance, shade
+from attnlab.figures.live.ramp import FACES, PALETTE, contrast, ink, luminance, shade, style
+from attnlab.figures.palette import GREY
 
 FOLDER = Path(fallback.__file__).parent
 
@@ -207,13 +207,18 @@ def test_a_number_is_read_as_it_is_shown() -> None:
     assert number("−0.5") == -0.5
 
 
-def test_colours_are_matplotlibs_cividis() -> None:
-    cividis = mpl.colormaps["cividis"]
-    assert [to_hex(cividis(step / 20)) for step in range(21)] == list(CIVIDIS)
+@pytest.mark.parametrize("theme", FACES)
+def test_printed_weights_have_the_same_colours(theme: str) -> None:
+    printed = {"light": picture.WEIGHT_COLOURS, "dark": picture._DARK_RAMPS["weights"]}[theme]
+    parts = [[int(face[at : at + 2], 16) for at in (1, 3, 5)] for face in FACES[theme]]
+    np.testing.assert_allclose(printed(np.linspace(0, 1, 21))[:, :3] * 255, parts, atol=3)
 
 
-def test_every_number_can_be_read_on_its_colour() -> None:
-    assert min(contrast(face, ink) for face, ink in PALETTE) >= 4.5
+@pytest.mark.parametrize("theme", FACES)
+def test_every_number_can_be_read_on_its_colour(theme: str) -> None:
+    assert min(contrast(face, ink(face)) for face in FACES[theme]) >= 4.5
+    # 0 is grey: there when one asks, never in the way.
+    assert contrast(getattr(GREY, theme), FACES[theme][0]) >= 4.5
 
 
 def test_contrast_is_that_of_wcag() -> None:
@@ -221,9 +226,23 @@ def test_contrast_is_that_of_wcag() -> None:
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
-def test_more_is_lighter() -> None:
-    lightness = [luminance(shade(share)[0]) for share in np.linspace(0, 1, 21)]
-    assert lightness == sorted(lightness)
+@pytest.mark.parametrize("theme", FACES)
+def test_more_is_further_from_the_page(theme: str) -> None:
+    lightness = [luminance(face) for face in FACES[theme]]
+    assert lightness == sorted(lightness, reverse=theme == "light")
+    assert contrast(FACES[theme][0], {"light": "#ffffff", "dark": "#111111"}[theme]) < 1.25
+
+
+def test_a_page_and_what_has_no_style_sheet_have_the_same_colours() -> None:
+    sheet = style(".figure")
+    for step, (face, on_it) in enumerate(PALETTE):
+        assert shade(step / 20) == (face, on_it)
+        light, dark = re.findall(rf"--w{step}:(#\w+)", sheet)
+        assert (light, dark) == (FACES["light"][step], FACES["dark"][step])
+        assert (face, on_it) == (
+            f"var(--w{step},{light})",
+            f"var(--i{step},{ink(light)[:4]})",
+        )
 
 
 def test_a_still_figure_has_no_id_and_a_group_of_radio_buttons_of_its_own() -> None:

@@ -110,7 +110,8 @@ def test_a_figure_takes_what_training_made() -> None:
     assert as_array(losses).tolist() == [loss.item() for loss in losses]
     assert as_array(weights > 0.5, bool).dtype == bool
     figures.training.losses({"a model": losses})
-    figures.training.rows({"a model": {"the": weights[0]}}, ["the", "cat", "sat"], "the")
+    maps = {"a map": {"seed 0": weights[0]}}
+    figures.training.shown_and_needed(maps, {"seed 0": weights[1]}, ["the", "cat", "sat"])
 
 
 def test_a_title_says_what_the_numbers_say_or_nothing() -> None:

@@ -331,10 +331,9 @@ except KeyError as error:
 # has a slope everywhere is called **differentiable**. (Guessing needs no slope: draw queries at random
 # and keep the best. This course follows slopes.)
 #
-# The next figure turns our query around, past *rivers*, *marshes* and *seas*. Above you see the salt in the answer,
-# below its slope, for three lookups: exact match (with 0 in place of a `KeyError`); the page of the closest key;
-# and the soft one. The dotted line is our question. Look at the lower row: where could a nudge find out which way
-# to turn?
+# The next figure turns our query around, past *rivers*, *marshes* and *seas*. You see the salt in the answer, orange
+# where it has a slope, for three lookups: exact match (with 0 in place of a `KeyError`); the page of the closest key;
+# and the soft one. The dotted line is our question. Where could a nudge find out which way to turn?
 
 # %% nbgrader={"grade": false, "grade_id": "see-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)

@@ -477,11 +477,13 @@ print("row sums:", A_masked.sum(axis=-1).round(6))
 print("output of the:", Z_masked[0])
 
 # %% [markdown]
-# Go through the masked rows with the pointer or the arrow keys. Compare what the figure says about the reader *the*
-# with what it says about the others.
+# Go through the rows with the pointer or the arrow keys. Orange is what the mask took, and who has it now. What does
+# the figure say about the reader *the*?
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.WhoListens(attend(X, mask=mask)[1], sentence, blocked=~mask)
+listens = figures.live.WhoListens(A_masked, sentence, blocked=~mask, before=A)
+listens.row = 4  # maps
+listens
 
 # %% [markdown]
 # ### A bias that changes nothing

@@ -534,13 +534,13 @@ figures.scaling.four_measures(WIDTHS, lines, books=20)
 #   2.6 nats, as if about 13 of the 20 books had equal shares; largest weight 0.2; norm 0.28.
 #
 # Now move along these lines yourself: drag *width $d_k$* from 2 to 1024, or use Tab and the arrow keys.
-# Above are the scores, below are the 20 weights of one reader. Then move *reader* to 8.
+# On the left are the scores, on the right the 20 weights of one reader. Then move *reader* to 8.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.Saturation(d_k=64, reader=11)
+figures.live.Saturation(d_k=256, reader=11)
 
 # %% [markdown]
-# Without a scale the hill of scores got wider and lower, and twenty bars became one: at 1024 the eleventh
+# Without a scale the hill got wider, the first book's lead grew, and twenty bars became one: at 1024 the eleventh
 # reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by $\sqrt{d_k}$ the hill
 # stayed narrow. Without a scale, reader 8 is one of a lucky few: two books
 # are nearly tied, and the norm is 0.48.

@@ -352,8 +352,9 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 1
 # them read most? And what does a cell on the diagonal mean?
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
-yours = {"blocked": causal_mask(10), "reader": lambda words: attention(*inside(words))[1][0]}
-listens = figures.live.WhoListens(weights[0], its_own, **yours)
+listens = figures.live.WhoListens(
+    weights[0], its_own, blocked=causal_mask(10), reader=lambda words: attention(*inside(words))[1][0]
+)
 listens.row = 9  # see
 listens
 
@@ -706,20 +707,20 @@ check(read_c, name="attention")
 #
 # ### Would training have told you?
 #
-# Train your own `attention` on dice and sheep, and four of the six beside it. Then measure the loss on other texts, each of which ends at the word whose successor is asked for. Which curves will end below
+# Train your own `attention` on dice and sheep, and four of the six beside it. Then measure the loss on other texts, each of which ends at the word whose successor is asked for. Which models will end below
 # the honest best? Which models will write well?
 
 # %% nbgrader={"grade": false, "grade_id": "train-failures", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 readers = {"yours": attention, "wrong axis": read_e, "late mask": read_b}
 readers |= {"off by one": read_d, "no √d_k": read_c}
 trained = texts.train_on_both(loss_on, readers)
+apart: dict = {"dice": {}, "sheep": {}}
 for name, read in readers.items():
     for text, fresh in (("dice", dice), ("sheep", sheep)):
         parameters, history = trained[text][name]
-        loss = texts.loss_when_cut(predict_next, fresh, parameters, read)
-        print(f"{name:10} {text:5}: loss {history[-1]:.2f}; cut off {loss:5.2f}")
-    print("           writes", texts.written(predict_next, [1, 2], parameters, read))
-figures.causal_mask.losses(trained, best)
+        apart[text][name] = history[-1], texts.loss_when_cut(predict_next, fresh, parameters, read)
+    print(f"{name:10} writes", texts.written(predict_next, [1, 2], parameters, read))
+figures.causal_mask.given_away(apart, best)
 
 # %% [markdown]
 # On dice three give themselves away: no honest loss ends clearly below 1.79. Off by one is as bad as no mask at all,

@@ -174,7 +174,7 @@ class Desk(nn.Module):
 
 # %% [markdown]
 # The next cell trains it and shows one catalogue of the test: who is asked for, and which card is read. Choose
-# a row, and then the other head. Which card do you expect to be bright for each author? Does its place matter?
+# a row, and then the other head. Which card do you expect each author to read? Does its place matter?
 
 # %% nbgrader={"grade": false, "grade_id": "see-desk", "locked": true, "schema_version": 3, "solution": false, "task": false}
 torch.manual_seed(0)
@@ -315,7 +315,8 @@ figures.cross_attention.maps(
     {
         "full": (weights[0], english, german, None),
         "short": (weights[1], english, short, blocked),
-    }
+    },
+    "Each word looks for its likes among those that are there",
 )
 
 # %% [markdown]
@@ -429,15 +430,15 @@ class Deaf(CrossAttention):
         return super().forward(x, context, context_mask & False)
 
 
-losses = {}
+desks = {}
 for name, kind in (("with", CrossAttention), ("without", Deaf)):
     torch.manual_seed(0)
     desk = Desk(kind(16, AUTHORS + ROOMS, n_heads=2))
-    losses[f"{name} the context"] = learn(desk)
-    right = desk(asked, cards, real)[0].argmax(-1) == rooms
+    losses, said = learn(desk), desk(asked, cards, real)[0].argmax(-1)
+    desks[f"{name} the context"], right = (said, losses[-1]), said == rooms
     print(f"{name:7} the context: {right.float().mean():6.1%} right", end="; ")
     print(f"pairs never trained: {right[asked == rooms].float().mean():6.1%}")
-figures.training.losses(losses, math.log(10), "guessing: log 10", "A desk without context guesses")
+figures.cross_attention.answers(desks, rooms)
 
 # %% [markdown]
 # With the context the desk is right on catalogues that it has never seen, even for pairs that are new to it. Without it,
@@ -458,8 +459,8 @@ figures.training.losses(losses, math.log(10), "guessing: log 10", "A desk withou
 # | decoder, self | English so far | English so far | causal (and padding) |
 # | cross | English so far | German, as the encoder left it | padding of the German |
 #
-# You have seen the third map. The next cell draws the other two, with queries and keys made as above. For the encoder it
-# calls your function with the German words as x *and* as context. Which of the two maps has hatched cells, and where?
+# You have seen the third map. The next cell draws the other two before it, with queries and keys made as above. For the encoder it
+# calls your function with the German words as x *and* as context. Which map has hatched cells, and where?
 
 # %% nbgrader={"grade": false, "grade_id": "see-three", "locked": true, "schema_version": 3, "solution": false, "task": false}
 out, encoder = cross_attention(context[:1], context[:1], 8 * about_german, about_german, W_v)
@@ -471,11 +472,13 @@ figures.cross_attention.maps(
     {
         "encoder, self": (encoder[0], german, german, None),
         "decoder, self": (decoder, english, english, future),
-    }
+        "cross": (weights[0], english, german, None),
+    },
+    "A decoder looks ahead in the German, never in its own English",
 )
 
 # %% [markdown]
-# Both maps are squares. The left one has no hatched cell: *habe* finds *gelesen*, four words later. The right one has a
+# The first two maps are squares. The encoder's has no hatched cell: *habe* finds *gelesen*, four words later. The decoder's has a
 # hatched triangle: *a* cannot find *book*, which is not written yet. Cross-attention has no triangle. In the row of *a* the
 # decoder looks for the next word, *book*, and it may read *Buch* already. That is no leak: the German sentence is the
 # question, not the answer.

@@ -131,7 +131,7 @@ for asked, promised in ((3, 1), (5, 3), (3, 0)):
 #
 # These are [**rotary positions**](../glossary.md#rotary-positions), the last way that you build. Pair 0 is the one from your table, with 30° a step. Pair 1
 # turns by 3° a step. A dotted line shows where an arrow pointed before you turned it. Move the
-# query (q, thick) or the key (k, thin) by slider or arrow keys; then move *both*. Which numbers stay the same?
+# query (q, blue) or the key (k, orange) by slider or arrow keys; then move *both*. Which numbers stay the same?
 
 # %% nbgrader={"grade": false, "grade_id": "see-arrows", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.RotaryArrows([2, 0, 1, 1], [1, 0, 0.5, 1], query_at=3, key_at=1, degrees=[30, 3])

@@ -210,13 +210,13 @@ print(answers(four_wide))
 # Now train on both, from five seeds. Where will the curves end?
 
 # %% nbgrader={"grade": false, "grade_id": "stall", "locked": true, "schema_version": 3, "solution": false, "task": false}
-stalled = {}
+stalled, likeliest = {}, {}
 for seed in range(5):
     torch.manual_seed(seed)
-    plain = Plain(3, 32, 3)
-    stalled[f"seed {seed}"] = learn_phrases(plain, f"seed {seed}", TWO_WORDS, HATE_LIKE)
-    print(answers(plain))
-figures.training.losses(stalled, 0.3466, "½ log 2", "Five seeds, and none gets below ½ log 2")
+    plain, name = Plain(3, 32, 3), f"seed {seed}"
+    stalled[name] = learn_phrases(plain, name, TWO_WORDS, HATE_LIKE)
+    likeliest[name] = answers(plain)
+figures.training.stalled(stalled, likeliest)
 
 
 # %% [markdown]
@@ -472,8 +472,8 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. The grey bars of a seed show the mean row of *it*
-# in each block, the coloured ones how many answers flip if this one place comes from the partner.
+# Each new sentence gets a partner with an adjective of the other kind. A dot is a word on one seed: across, the mean
+# weight that *it* gives it; up, how many answers flip if this one place comes from the partner.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -499,13 +499,13 @@ def flips(model: Reader, places: list[int]) -> float:
 
 
 words = [*FAMILY[0][0][:-1], "adjective"]
-panels = {}
+shown: dict = {"the map of block 1": {}, "the map of block 2": {}}
+needed = {}
 for name, model in readers.items():
-    read = {f"read in block {b + 1}": row_of_it(model, IDS[TEST], b).mean(dim=0) for b in (0, 1)}
-    shares = [flips(model, [n]) / 100 for n in range(11)]
-    most = words[shares.index(max(shares))]
-    panels[f"{name}: the row of “{most}” flips most answers"] = read | {"flips": shares}
-figures.training.rows(panels, words, "flips", "What a map shows is not always what is needed")
+    for block, rows in enumerate(shown.values()):
+        rows[name] = row_of_it(model, IDS[TEST], block).mean(dim=0)
+    needed[name] = [flips(model, [n]) / 100 for n in range(11)]
+figures.training.shown_and_needed(shown, needed, words)
 
 
 # %% [markdown]
@@ -609,7 +609,7 @@ for number in range(120):
         recorded[number] = row_of_it(learner, pair)
     history.append(train_step(pointer, IDS[:300], NOUNS[:300], optimizer))
 titles = ["it … tired", "it … wide"]
-figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"], step=117)
+figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"], step=39)
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight is on the two nouns, alike in both sentences, and

@@ -141,8 +141,8 @@ def attend(q, k, v, mask=None):
 # is flat. At the bend both take equally long. The numbers for the two GPUs come from
 # their maker.
 #
-# You see three pieces of work in a layer: *a*, attention when a **batch** of readers decodes, each with a cache of their
-# own; *b*, the four projections of these readers, $W_q$, $W_k$, $W_v$ and $W_o$; *c*, attention in a prefill. The slider sets
+# You see three pieces of work in a layer: attention when a **batch** of readers decodes, each with a cache of their
+# own; the four projections of these readers, $W_q$, $W_k$, $W_v$ and $W_o$; attention in a prefill. The slider sets
 # the batch. Guess first: which of the three moves?
 
 
@@ -164,8 +164,8 @@ figures.live.Roofline(works, figures.gpu_sdpa.published()["peaks"])
 # memory. Decoding for one reader has 1: both GPUs wait, and reach 1/153 and 1/295 of their peaks at best, 0.7 % and 0.3
 # %. (Prediction: B.)
 #
-# With the batch only *b* moves: all readers share its weights, which are fetched once. From a batch of 256 on,
-# computing limits it on the A100. *a* does not move, because each reader brings their own keys.
+# With the batch only the projections move: all readers share their weights, which are fetched once. From a batch of 256 on,
+# computing limits them on the A100. Attention stays, because each reader brings their own keys.
 #
 # ## One call
 #
@@ -449,7 +449,7 @@ for dtype in (torch.float32, torch.bfloat16, torch.float16):
 figures.gpu_sdpa.what_a_clock_sees()
 
 # %% [markdown]
-# Above, you measure the handing over, which does not know N. The work grows, that time stands still, and the speed
+# In the first you measure the handing over, which does not know N. The work grows, that time stands still, and the speed
 # that you work out grows. `torch.cuda.synchronize()` waits until the GPU's queue is empty. Without a GPU it raises, so
 # in the next cell `wait` waits for the GPU if there is one, and does nothing on a CPU. Four rules, and what each prevents:
 #

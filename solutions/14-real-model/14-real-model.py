@@ -38,7 +38,7 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("14-real-model")
 
 # %% [markdown]
-# Which word changes first? Later, your own function is swapped in.
+# Which function notices that two words trade places? Later, your own is swapped in.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

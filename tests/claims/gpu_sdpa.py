@@ -746,7 +746,7 @@ def spans(run: Callable[[], object], hurried: bool = False) -> float:
 
 @lesson.says(
     "A call to a GPU returns before the work is done.",
-    "Above, you measure the handing over, which does not know N.",
+    "In the first you measure the handing over, which does not know N.",
     "The work grows, that time stands still, and the speed that you work out grows.",
     "**Warm up**, three calls or more: the first ones load kernels, ask for memory and choose algorithms.",
     gpu=True,

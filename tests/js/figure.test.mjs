@@ -40,12 +40,8 @@ test("other keys move nothing, so that Tab leaves the grid", () => {
 });
 
 test("a share's colour is the nearest step, also outside of 0 and 1", () => {
-  const palette = ["dark", "middle", "light"];
-  assert.equal(shade(palette, 0.2), "dark");
-  assert.equal(shade(palette, 0.5), "middle");
-  assert.equal(shade(palette, 1), "light");
-  assert.equal(shade(palette, -3), "dark");
-  assert.equal(shade(palette, 3), "light");
+  assert.deepEqual(shade(0.51), ["var(--w10)", "var(--i10)"]);
+  for (const [share, step] of [[0, 0], [1, 20], [-3, 0], [3, 20]]) assert.equal(shade(share)[0], `var(--w${step})`);
 });
 
 test("a share is said in whole per cent", () => {

@@ -38,7 +38,7 @@ Nothing that a learner's code does comes out as an exception. An output has a "k
     figure   "figure": "live.Race"; "cell": id of the cell whose stored figure it is, so that the
              page shows that one, as recorded; "" where there is none. "note": '' or a sentence, to
              be said with it: its inputs are others than those it was drawn for
-    quiz     "quiz": "recall"; "values": {"title", "palette", "state", "problem"} for the model that
+    quiz     "quiz": "recall"; "values": {"title", "state", "problem"} for the model that
              `quiz.mjs` draws; its message {"choose": [question, choice]} goes to engine.choose
     error    "title": "NameError: name 'KEYS' is not defined"; "text": all of it to be read;
              "html": the same, with the line marked; "line": its number in this cell, 0 where it is

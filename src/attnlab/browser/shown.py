@@ -12,7 +12,6 @@ from typing import Any
 from attnlab import lesson
 from attnlab.asking import Asking, Chosen
 from attnlab.checks.card import Card
-from attnlab.figures.live.ramp import PALETTE
 from attnlab.home.stuck import Solution
 from attnlab.home.summary import Summary
 
@@ -117,7 +116,6 @@ class Quiz:
         state = self._asking.state(self._chosen)
         return {
             "title": self._asking.title,
-            "palette": PALETTE,
             "state": state,
             "problem": self._problem,
         }

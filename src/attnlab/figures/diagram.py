@@ -2,47 +2,105 @@
 
     figures.block("softmax")
 
-The geometry is the same in every lesson, so that a glance says where one is.
+The geometry is the same in every lesson, so that a glance says where one is. Colour says what comes
+out of a part: queries are orange, keys blue, values and their mix green, and all that has a number
+for each query and key is purple.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon, Rectangle
+from matplotlib.path import Path
 
-from attnlab.figures.picture import BLUE, GREY, Picture, new_figure
+from attnlab.figures.picture import BLUE, GREEN, GREY, HATCH, ORANGE, PURPLE, Picture, new_figure
 
-_LEFT, _WEIGHTS, _RIGHT = 0.0, 1.66, 4.55  # the three columns' middles
-_HALF, _TALL = 0.62, 0.29  # of a box: half its width, half its height
-_BESIDE = _RIGHT + _HALF + 0.42  # where words begin that stand beside the right column
-# Each box: its label, the place of its middle, and what stands beside it.
+WIDE, LOW, HIGH = 5.04, -1.72, 1.4  # of each of the two panels, inches; 0 is the scores' line
+Place = tuple[float, float]
+
+
+class Box(NamedTuple):
+    """A step: its panel, label, middle and width, colour, and what stands under it."""
+
+    panel: int
+    label: str
+    at: Place
+    wide: float
+    colour: str
+    under: str = ""
+
+    @property
+    def left(self) -> Place:
+        return (self.at[0] - self.wide / 2, self.at[1])
+
+    @property
+    def right(self) -> Place:
+        return (self.at[0] + self.wide / 2, self.at[1])
+
+
+class Table(NamedTuple):
+    """What goes from step to step: its panel, its middle, colour, and the words above and below."""
+
+    panel: int
+    at: Place
+    colour: str
+    above: str
+    under: str = ""
+
+
+_Q, _K, _V, _ABOVE = 0.46, -0.46, -1.34, 0.62  # heights of the lines, and of tables above steps
 BOXES = {
-    "X": ("X", (_LEFT, 5.3), "(N, d)"),
-    "context": ("context", (_LEFT, 4.1), "(M, d)"),
-    "W_q": ("$W_q$", (_WEIGHTS, 5.3), "(d, $d_k$)"),
-    "W_k": ("$W_k$", (_WEIGHTS, 4.1), "(d, $d_k$)"),
-    "W_v": ("$W_v$", (_WEIGHTS, 0.2), "(d, $d_v$)"),
-    "scores": ("Q Kᵀ", (_RIGHT, 4.7), "(N, M)"),
-    "scale": (r"÷ $\sqrt{d_k}$", (_RIGHT, 3.3), "(N, M)"),
-    "mask": ("mask ◥", (_RIGHT, 2.4), "optional"),
-    "softmax": ("softmax", (_RIGHT, 1.5), "A (N, M)\nrows sum\nto 1"),
-    "mix": ("A V", (_RIGHT, 0.2), "Z (N, $d_v$)"),
-    "W_o": ("$W_o$", (_RIGHT, -1.0), "lesson 07"),
+    "W_q": Box(0, "W_q", (1.56, _Q), 0.7, ORANGE, "(d, $d_k$)"),
+    "W_k": Box(0, "W_k", (1.56, _K), 0.7, BLUE, "(d, $d_k$)"),
+    "W_v": Box(0, "W_v", (1.56, _V), 0.7, GREEN, "(d, $d_v$)"),
+    "scores": Box(0, "Q Kᵀ", (4.38, 0), 0.82, PURPLE),
+    "scale": Box(1, r"÷ \sqrt{d_k}", (0.54, 0), 0.82, PURPLE),
+    "mask": Box(1, "mask", (1.44, 0), 0.7, PURPLE, "optional"),
+    "softmax": Box(1, "softmax", (2.52, 0), 1.0, PURPLE, "rows sum to 1"),
+    "mix": Box(1, "A V", (3.74, 0), 0.62, GREEN),
+    "W_o": Box(1, "W_o", (4.67, 0), 0.62, GREEN, "optional"),
 }
-_DASHED = ("mask", "W_o")
-_DOWN = ("scores", "scale", "mask", "softmax", "mix", "W_o")
-# Each arrow that can be lit: where it begins, where it ends, what is written on it.
-ARROWS = {
-    "Q": ("W_q", "scores", "Q (N, $d_k$)"),
-    "K": ("W_k", "scores", "K (M, $d_k$)"),
-    "V": ("W_v", "mix", "V (M, $d_v$)"),
+TABLES = {
+    "X": Table(0, (0.42, _K), "black", "X", "(N, d)"),
+    "context": Table(0, (0.42, (_K + _V) / 2), "black", "context", "(M, d)"),
+    "Q": Table(0, (2.94, _Q), ORANGE, "Q (N, $d_k$)"),
+    "K": Table(0, (2.94, _K), BLUE, "K (M, $d_k$)"),
+    "V": Table(0, (2.94, _V), GREEN, "V (M, $d_v$)"),
 }
-# What can be lit around the boxes from Q Kᵀ to A V: how many copies, and what they are.
-AROUND = {"table": (1, "N × M"), "heads": (3, "H heads")}
-_SIZE = 13  # points: words that can be read on a phone, where the picture is half as large
+# What comes out of a step, above it.
+_MADE = {
+    "scores": "(N, M)",
+    "scale": "(N, M)",
+    "mask": "(N, M)",
+    "softmax": "A (N, M)",
+    "mix": "Z (N, $d_v$)",
+    "W_o": "(N, d)",
+}
+# What can be lit around the steps: how far it goes, how many copies, and what they are.
+AROUND = {"table": (3.19, 1, "N × M numbers"), "heads": (4.27, 3, "H heads")}
+BEHIND = "behind"  # what is so called has a copy before it
+_OPTIONAL = ("mask", "W_o")
+_NAMES = {
+    "scores": "the scores",
+    "scale": "the scale",
+    "mask": "the mask",
+    "mix": "the mix A V",
+    "context": "keys and values from a context",
+    "Q": "the queries",
+    "K": "the keys",
+    "V": "the values",
+    "table": "all that has N × M numbers",
+    "heads": "the heads",
+}
+_SIZE = 13  # points: words that can be read on a phone, where a panel is as wide as the page
+_TALL, _CELL = 0.38, 0.11  # of a step, and of a number in a table
+_QUIET = "#e4e4e4"
+_SCORES = np.array([[4.0, 1, 2, 0], [2, 5, 0, 3], [5, 1, 3, 1], [0, 4, 1, 3]])
 _ALT = (
     "Attention as a diagram. {sources}, which make Q, (N, d_k), K, (M, d_k), and V, (M, d_v). "
     "Q and K meet in Q Kᵀ, (N, M); then come ÷ √d_k, a mask that is optional, and softmax, whose "
@@ -54,11 +112,11 @@ def block(*lit: str) -> Picture:
     """Attention from X to Z, with the shapes of all.
 
     Args:
-        lit: names of BOXES, ARROWS and AROUND: where one is.
+        lit: names of TABLES, BOXES and AROUND: where one is.
     Raises:
         ValueError: there is no part of this name.
     """
-    parts = BOXES | ARROWS | AROUND
+    parts = TABLES | BOXES | AROUND
     for name in lit:
         if name not in parts:
             raise ValueError(f"the block has no part {name!r}; it has {', '.join(parts)}")
@@ -67,96 +125,188 @@ def block(*lit: str) -> Picture:
         if "context" in lit
         else "X, (N, d), goes through W_q, W_k and W_v, so M is N"
     )
-    shown = f" Lit: {', '.join(lit)}." if lit else ""
-    return Picture(draw(lit), _ALT.format(sources=sources) + shown)
+    *most, last = [_NAMES.get(name, name) for name in lit] or [""]
+    names = f"{', '.join(most)} and {last}" if most else last
+    title = f"This lesson: {names}" if lit else "Attention, and the shape of all that it makes"
+    shown = f" Lit: {names}." if lit else ""
+    return Picture(draw(lit), _ALT.format(sources=sources) + shown, title)
 
 
 def draw(lit: tuple[str, ...]) -> Figure:
-    """The diagram itself, with these parts lit."""
-    figure, axes = new_figure(width=5.0, height=4.9)
-    place = axes[0, 0]
-    place.set(xlim=(-0.66, 6.85), ylim=(-1.35, 6.0))
-    place.set_axis_off()
-    _around(place, lit)
+    """The diagram itself, with these parts lit: what makes the scores, and what they become."""
+    figure, axes = new_figure(columns=2, width=2 * WIDE, height=HIGH - LOW)
+    figure.set_layout_engine("none")
+    for n, place in enumerate(axes[0]):
+        place.set_position((n / 2, 0, 0.4999, 1))  # lines go on from one to the other
+        place.set(xlim=(0, WIDE), ylim=(LOW, HIGH))
+        place.set_axis_off()
     is_cross = "context" in lit  # keys and values come from another sequence
-    source = "context" if is_cross else "X"
-    for start, end in (("X", "W_q"), *pairwise(_DOWN)):
-        _arrow(place, start, end)
-    for end in ("W_k", "W_v"):
-        _arrow(place, source, end, is_lit=is_cross)
-    for name, (start, end, label) in ARROWS.items():
-        _arrow(place, start, end, label, name in lit)
-    for name in BOXES:
-        if name != "context" or is_cross:
-            _box(place, name, name in lit)
-    if not is_cross:
-        _words(place, (_LEFT, BOXES["W_k"][1][1]), "M = N", "center", "center")
+    tables = dict(TABLES)
+    if is_cross:
+        tables["X"] = tables["X"]._replace(at=(tables["X"].at[0], _Q))
+    else:
+        del tables["context"]
+        _words(axes[0, 0], (0.42, -1.2), "M = N", GREY)
+    _around(axes[0], lit)
+    _lines(axes[0], tables, lit)
+    numbers = _numbers(is_cross)
+    for name, box in BOXES.items():
+        _box(axes[0, box.panel], box, name in lit, name in _OPTIONAL)
+        if name in _MADE:
+            at = (box.at[0], _ABOVE)
+            made = Table(box.panel, at, box.colour, _MADE[name])
+            _table(axes[0, box.panel], made, numbers[name], 0.9 if name in lit else 0.6)
+    for name, table in tables.items():
+        _table(axes[0, table.panel], table, numbers[name], 0.6, name in lit)
     return figure
 
 
+def _numbers(is_cross: bool) -> dict[str, np.ndarray]:
+    """How dark each number of a table is: nan is blocked."""
+    scores = np.hstack([_SCORES, _SCORES[:, 1:2]]) if is_cross else _SCORES
+    n, m = scores.shape
+    wide = 3
+    blocked = np.arange(m) >= m - 1 if is_cross else np.triu(np.ones((n, m), bool), 1)
+    masked = np.where(blocked, np.nan, scores / wide**0.5)
+    weights = np.nan_to_num(np.exp(masked))
+    values = np.tile([[0.9, 0.3, 0.6], [0.2, 0.8, 0.5]], (m, 1))[:m]
+    weights /= weights.sum(axis=-1, keepdims=True)
+    mixed = weights @ values
+    return {
+        "X": np.full((n, 5), 0.5),
+        "context": np.full((m, 5), 0.5),
+        "Q": np.full((n, wide), 0.7),
+        "K": np.full((m, wide), 0.7),
+        "V": values,
+        "scores": scores / scores.max(),
+        "scale": scores / scores.max() / wide**0.5,
+        "mask": masked / scores.max(),
+        "softmax": np.where(np.isnan(masked), np.nan, weights),
+        "mix": mixed,
+        "W_o": np.full((n, 5), 0.5),
+    }
+
+
 def _words(
-    place: Axes, at: tuple[float, float], words: str, side: str, level: str, ink: str = "black"
+    place: Axes, at: Place, words: str, ink: str = "black", level: str = "center", **look: Any
 ) -> None:
-    place.text(*at, words, ha=side, va=level, color=ink, size=_SIZE)
+    options: dict[str, Any] = {"ha": "center", "va": level, "color": ink, "size": _SIZE}
+    place.text(*at, words, **(options | look))
 
 
-def _high(name: str) -> float:
-    """Half a box's height: that of Q Kᵀ takes in both Q and K."""
-    return 0.6 + _TALL if name == "scores" else _TALL
+def _rounded(place: Axes, corner: Place, wide: float, high: float, **look: Any) -> None:
+    style = "round,pad=0,rounding_size=0.1"
+    place.add_patch(FancyBboxPatch(corner, wide, high, boxstyle=style, **look))
 
 
-def _around(place: Axes, lit: tuple[str, ...]) -> None:
-    top, bottom, half = BOXES["scores"][1][1] + 1.04, BOXES["mix"][1][1] - 0.44, _HALF + 0.15
-    for copies, label in (AROUND[name] for name in lit if name in AROUND):
-        for copy in reversed(range(copies)):
-            corner = (_RIGHT - half + 0.08 * copy, bottom + 0.08 * copy)
-            for look in ({"facecolor": "white"}, {"facecolor": (BLUE, 0.14), "edgecolor": BLUE}):
-                place.add_patch(Rectangle(corner, 2 * half, top - bottom, linewidth=1.8, **look))
-        _words(place, (_RIGHT - half - 0.14, BOXES["mask"][1][1]), label, "right", "center", BLUE)
-
-
-def _box(place: Axes, name: str, is_lit: bool) -> None:
-    label, (x, y), beside = BOXES[name]
-    high = _high(name)
-    place.add_patch(
-        Rectangle(
-            (x - _HALF, y - high),
-            2 * _HALF,
-            2 * high,
-            facecolor=BLUE if is_lit else "white",
-            edgecolor=BLUE if is_lit else GREY,
-            linewidth=1.2,
-            linestyle="--" if name in _DASHED else "-",
-        )
-    )
-    _words(place, (x, y), label, "center", "center", "white" if is_lit else "black")
-    if x == _RIGHT:
-        _words(place, (_BESIDE, y + 0.17), beside, "left", "top")  # its first line, beside the box
-    else:
-        _words(place, (x, y - high - 0.06), beside, "center", "top")
-
-
-def _arrow(place: Axes, start: str, end: str, label: str = "", is_lit: bool = False) -> None:
-    """To the next box, at the right or below; a step down is on the way."""
-    (x, y), (to_x, to_y) = BOXES[start][1], BOXES[end][1]
-    is_down = x == to_x
-    if is_down:
-        points = [(x, y - _high(start)), (x, to_y + _high(end) + 0.09)]
-    elif end == "scores":
-        points = [(x + _HALF, y), (to_x - _HALF - 0.07, y)]
-    else:
-        turn = x + _HALF + 0.16
-        points = [(x + _HALF, y), (turn, y), (turn, to_y), (to_x - _HALF - 0.07, to_y)]
-    colour = BLUE if is_lit else GREY
-    place.plot(
-        *zip(*points, strict=True),
-        color=colour,
-        linewidth=2.6 if is_lit else 1.2,
-        marker="v" if is_down else ">",
-        markersize=8 if is_lit else 6,
-        markevery=[-1],
+def _box(place: Axes, box: Box, is_lit: bool, is_optional: bool) -> None:
+    x, y = box.at
+    colour = box.colour if is_lit else _QUIET
+    dashed = is_optional and not is_lit
+    _rounded(
+        place,
+        (x - box.wide / 2, y - _TALL / 2),
+        box.wide,
+        _TALL,
+        facecolor="white" if dashed else colour,
+        edgecolor=GREY if dashed else colour,
+        linestyle="--" if dashed else "-",
         zorder=2,
     )
-    if label:
-        at = ((x + to_x) / 2 - 0.11, points[-1][1] + 0.06)
-        _words(place, at, label, "center", "bottom", BLUE if is_lit else "black")
+    label = f"${box.label}$" if "_" in box.label else box.label
+    if is_lit:
+        label = rf"$\mathbf{{{box.label}}}$" if "W_" in box.label else label
+    weight = "bold" if is_lit else "normal"
+    _words(place, (x, y - 0.01), label, "white" if is_lit else "black", "center", weight=weight)
+    if box.under:
+        _words(place, (x, y - _TALL / 2 - 0.05), box.under, GREY, "top")
+
+
+def _table(
+    place: Axes, table: Table, numbers: np.ndarray, strong: float, is_lit: bool = False
+) -> None:
+    """Its numbers as cells, the darker the larger, with its name and shape."""
+    rows, columns = numbers.shape
+    x, y = table.at
+    left, top = x - columns * _CELL / 2, y + rows * _CELL / 2
+    if is_lit:
+        wide = 1.14 if len(table.above) > len("context") else 0.8
+        low = top - rows * _CELL - (0.31 if table.under else 0.07)
+        look = {"facecolor": table.colour, "edgecolor": table.colour, "zorder": 2}
+        _rounded(place, (x - wide / 2, low), wide, top + 0.3 - low, **look)
+    cells = "white" if is_lit else table.colour
+    for (row, column), number in np.ndenumerate(numbers):
+        corner = (left + column * _CELL, top - (row + 1) * _CELL)
+        is_blocked = bool(np.isnan(number))
+        side = _CELL - 0.018
+        cell = Rectangle(corner, side, side, linewidth=0.6, zorder=3)
+        cell.set_facecolor("none" if is_blocked else (cells, 0.1 + strong * float(number)))
+        cell.set_edgecolor(HATCH if is_blocked else "none")
+        place.add_patch(cell)
+    ink = "white" if is_lit else table.colour
+    weight = "bold" if is_lit else "normal"
+    _words(place, (x, top + 0.05), table.above, ink, "bottom", weight=weight)
+    if table.under:
+        _words(place, (x, top - rows * _CELL - 0.05), table.under, ink, "top", weight=weight)
+
+
+def _around(panels: np.ndarray, lit: tuple[str, ...]) -> None:
+    """Frames around the steps from Q Kᵀ on, which go on from the first panel to the second."""
+    scores = BOXES["scores"]
+    for right, copies, label in (AROUND[name] for name in lit if name in AROUND):
+        for copy in reversed(range(copies)):
+            aside = 0.08 * copy
+            low, high = -0.86 + aside, 1.14 + aside
+            left = scores.at[0] - scores.wide / 2 - 0.14 - aside
+            spans = ((left, 2 * WIDE), (-WIDE, right - aside))
+            for place, (x, to_x) in zip(panels, spans, strict=True):
+                for face, edge in (("white", "none"), ((PURPLE, 0.14), PURPLE)):
+                    look = {"facecolor": face, "edgecolor": edge, "linewidth": 1.6, "zorder": 0}
+                    gid = BEHIND if copy else ""
+                    _rounded(place, (x, low), to_x - x, high - low, gid=gid, **look)
+        _words(panels[1], (0.25, -0.6), label, PURPLE, ha="left", weight="bold")
+
+
+def _lines(panels: np.ndarray, tables: dict[str, Table], lit: tuple[str, ...]) -> None:
+    first, second = panels
+    for to in ("W_q", "W_k", "W_v"):
+        source = "X" if to == "W_q" or "context" not in tables else "context"
+        x, y = tables[source].at
+        beside = 0.42 if source in lit else 2.5 * _CELL + 0.06
+        _line(first, (x + beside, y), BOXES[to].left, "black" if source in lit else GREY)
+    x, _ = BOXES["scores"].left
+    ends = {"W_q": (x, 0.08), "W_k": (x, -0.08), "W_v": (2 * WIDE, _V)}
+    for (made, end), name in zip(ends.items(), ("Q", "K", "V"), strict=True):
+        (x, y), colour = tables[name].at, tables[name].colour
+        beside, thick = (0.6, 3.2) if name in lit else (1.5 * _CELL + 0.05, 1.6)
+        _line(first, BOXES[made].right, (x - beside, y), colour, thick)
+        _line(first, (x + beside, y), end, colour, thick)
+    x, _ = BOXES["mix"].at
+    thick = 3.2 if "V" in lit else 1.6
+    _line(second, (0, _V), (x, -_TALL / 2), GREEN, thick, up=True)
+    _words(second, (0.1, _V + 0.06), "V", GREEN, "bottom", ha="left")
+    _line(first, BOXES["scores"].right, (2 * WIDE, 0), GREY)
+    _line(second, (0, 0), BOXES["scale"].left, GREY)
+    for box, after in pairwise(box for box in BOXES.values() if box.panel == 1):
+        _line(second, box.right, after.left, GREY)
+
+
+def _line(
+    place: Axes, start: Place, end: Place, colour: str, thick: float = 1.6, up: bool = False
+) -> None:
+    """A curve that leaves to the right and ends in a head, to the right or upward."""
+    (x, y), (to_x, to_y) = start, end
+    if up:
+        tip, turn = (to_x, to_y - 0.1), (to_x, y)
+        points = [start, (to_x - 0.4, y), turn, turn, (to_x, y + 0.4), tip]
+        codes = [Path.MOVETO, Path.LINETO, *[Path.CURVE4] * 3, Path.LINETO]
+        head = [(to_x, to_y - 0.02), (to_x - 0.07, to_y - 0.13), (to_x + 0.07, to_y - 0.13)]
+    else:
+        tip, middle = (to_x - 0.1, to_y), (x + to_x - 0.1) / 2
+        points = [start, (middle, y), (middle, to_y), tip]
+        codes = [Path.MOVETO, *[Path.CURVE4] * 3]
+        head = [(to_x - 0.02, to_y), (to_x - 0.13, to_y + 0.07), (to_x - 0.13, to_y - 0.07)]
+    curve = Path(points, [int(code) for code in codes])
+    look = {"facecolor": "none", "edgecolor": colour, "linewidth": thick, "zorder": 1}
+    place.add_patch(PathPatch(curve, **look))
+    place.add_patch(Polygon(head, closed=True, facecolor=colour, edgecolor="none", zorder=1))

@@ -38,6 +38,12 @@ GROUND = "var(--jp-layout-color0,#fff)"  # what lies under a picture
 # marshes, seas and deserts. Orange is left to slopes.
 SERIES = (PURPLE, GREEN, BLUE, OCHRE)
 
+# Numbers with signs, from the lowest to the highest: stops of the light ramp and of the dark one.
+SIGNED = (
+    ("#00395c", BLUE.light, "#8fc0df", "#f3f3f3", "#f2b88f", ORANGE.light, "#6a2900"),
+    ("#d3edff", BLUE.dark, "#2a5f80", "#242424", "#85481c", ORANGE.dark, "#ffdcc2"),
+)
+
 
 def style(selector: str) -> str:
     """The style sheet that gives these colours to what a selector finds."""

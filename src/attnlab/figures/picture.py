@@ -24,7 +24,10 @@ from matplotlib.text import Text
 from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 from PIL import Image
 
+from attnlab.figures import palette
 from attnlab.figures.arrays import as_array
+from attnlab.figures.live.ramp import DARK as DARK_WEIGHTS
+from attnlab.figures.live.ramp import LIGHT as WEIGHTS
 from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 
@@ -39,16 +42,12 @@ def _ramp(name: str, *colours: str) -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list(name, colours)
 
 
-# From nothing, which is nearly the page, to all: even in lightness, and one hue for every eye.
-WEIGHT_COLOURS = _ramp("weights", "#f1f4f7", "#b5d3e8", "#4f9dcb", BLUE, "#00395c")
+WEIGHT_COLOURS = _ramp("weights", *WEIGHTS)
 # Blue below 0, nothing at 0, orange above: apart for every common colour vision.
-SIGNED = _ramp("signed", "#00395c", BLUE, "#8fc0df", "#f3f3f3", "#f2b88f", ORANGE, "#6a2900")
+SIGNED = _ramp("signed", *palette.SIGNED[0])
 _DARK_RAMPS = {
-    "weights": _ramp("weights in the dark", "#20262b", "#27475c", "#3380ad", "#56b4e9", "#d3edff"),
-    "signed": _ramp(
-        "signed in the dark",
-        *("#d3edff", "#56b4e9", "#2a5f80", "#242424", "#85481c", "#f08030", "#ffdcc2"),
-    ),
+    "weights": _ramp("weights in the dark", *DARK_WEIGHTS),
+    "signed": _ramp("signed in the dark", *palette.SIGNED[1]),
 }
 QUIET = "#5c5c5c"  # ticks, and what an axis is called: there when one asks, never in the way
 SIZE = 13  # points of all words

@@ -1,4 +1,4 @@
-// Draws ByHand: all matrices, those of one of seven stages framed, and the sum behind the selected cell.
+// Draws ByHand: all matrices, those of one of seven stages large, and the sum behind the selected cell.
 // Where there is little room the others are away, as by_hand.css says.
 
 import { element, grid, mount, setText, settling, shade } from "./figure.mjs";
@@ -6,6 +6,7 @@ import { arrive, player, steady } from "./motion.mjs";
 
 const TURNS = { n: 1, p: -1 };
 const PACE = 3000; // ms that a stage is shown while the stages play
+const MOST = 3; // matrices that have room for large type
 const LONGEST = 5; // of what may be told; one of them takes the most room
 const LONGER = " + 100.000 · (−100.000)"; // room for what an edit may add to a sum, and to what is said of it
 const TAKEN = " The row's largest score, 100.000, is taken away first.";
@@ -54,9 +55,8 @@ function draw(body, model) {
   let unfocused = false; // whether a cell had the focus, and the chosen one has not got it yet
   // The selection is kept here until it is sent: Python's echo of the last one would undo it.
   let selected = model.get("cell");
-  const palette = model.get("palette");
   const said = element("p", { class: "unseen", "aria-live": "polite" });
-  const about = element("p");
+  const about = element("p", { class: "finding" });
   const panels = element("div", { class: "matrices" });
   const dots = element("span", {}, "• changed by the last edit");
   const told = element("div", { class: "told" });
@@ -112,10 +112,11 @@ function draw(body, model) {
   const causal = element("input", { type: "checkbox", role: "switch" });
   causal.addEventListener("change", () => model.send({ change: { causal: causal.checked } }));
   body.append(
+    about,
     stages,
     element("div", { class: "tools" }, ...Object.values(buttons), play,
       element("label", {}, causal, " causal mask"), dots),
-    about, shown, said,
+    shown, said,
   );
 
   body.addEventListener("keydown", (event) => {
@@ -143,26 +144,30 @@ function draw(body, model) {
     return { ...made, node, cells };
   };
 
-  const frame = (stage, within = panels) => {
-    for (const node of within.querySelectorAll(".matrix")) node.classList.toggle("now", isIn(stage, node.dataset.name));
-    for (const node of within.querySelectorAll(".together")) node.classList.toggle("away", !node.querySelector(".now"));
-    return within;
+  const frame = (stage) => {
+    for (const node of panels.querySelectorAll(".matrix")) node.classList.toggle("now", isIn(stage, node.dataset.name));
+    panels.classList.toggle("many", stage.groups.flat().length > MOST);
+    for (const node of panels.querySelectorAll(".together")) node.classList.toggle("away", !node.querySelector(".now"));
+    fit();
+    return panels;
   };
 
   // As much room as the tallest stage takes with the longest that is told of a cell or of a row.
   const steadied = [
     steady(about, () => model.get("state").stages.map(({ about: line }) => [line])),
     steady(shown, (isNew) => {
-      fit();
       const { stages, matrices, trails } = model.get("state");
       const roomy = ({ what, sums }, trail) => (isNew
         ? tellings({ what: what + TAKEN, sums: sums.map((line) => line + LONGER) }, [...trail, ...trail.slice(-3)])
         : tellings({ what, sums }, trail));
-      const every = Object.values(matrices).flatMap(({ told: cells, whole }) =>
+      const cases = Object.values(matrices).flatMap(({ told: cells, whole }) =>
         [...cells.flat().map((cell) => roomy(cell, [])), ...whole.map((cell, row) => roomy(cell, trails[row]))]);
       const length = (parts) => parts.map(({ textContent }) => textContent).join("").length;
-      const longest = every.sort((one, other) => length(other) - length(one)).slice(0, LONGEST);
-      return stages.flatMap((stage) => longest.map((parts) => [frame(stage, panels.cloneNode(true)), ...parts]));
+      const longest = cases.sort((one, other) => length(other) - length(one)).slice(0, LONGEST);
+      const heights = stages.map((stage) => frame(stage).offsetHeight);
+      const tallest = frame(stages[heights.indexOf(Math.max(...heights))]).cloneNode(true);
+      frame(stages[model.get("stage") - 1]);
+      return longest.map((parts) => [tallest, ...parts]);
     }),
   ];
 
@@ -172,7 +177,7 @@ function draw(body, model) {
     for (const [name, { text, rows, columns, numbers, blocked }] of Object.entries(matrices)) {
       text.forEach((line, r) =>
         line.forEach((words, c) => {
-          const [face, ink] = name === "A" ? shade(palette, numbers[r][c]) : ["", ""];
+          const [face, ink] = name === "A" ? shade(numbers[r][c]) : ["", ""];
           const other = Boolean(changed[name]?.[r]?.[c]);
           const label = [`${name} ${rows[r]}, ${columns[c]}:`, blocked[r][c] ? "blocked," : "", words, other ? "changed" : ""];
           grids[name].paint(r, c, {
@@ -249,12 +254,14 @@ function draw(body, model) {
     if (news) grids[chosen].cells.filter(({ place: at }) => within({ row, column: column ?? undefined }, at.row, at.column)).forEach(comeIn);
   };
 
-  // Long numbers are set closer, before a line is broken.
+  // A line is set closer, and closer still, before it is broken.
   const fit = () => {
     for (const line of panels.children) {
-      line.classList.remove("tight");
+      line.classList.remove("close", "tight");
       const [first, ...others] = line.children;
-      line.classList.toggle("tight", others.some(({ offsetTop }) => offsetTop > first.offsetTop));
+      for (const name of ["close", "tight"]) {
+        if (others.some(({ offsetTop }) => offsetTop > first.offsetTop)) line.classList.add(name);
+      }
     }
   };
 
@@ -268,7 +275,6 @@ function draw(body, model) {
     }
     causal.checked = on;
     paint();
-    fit();
     show();
     for (const measure of steadied) measure();
   };

@@ -60,6 +60,7 @@ class ByHand(Figure):
         causal: bool = False,
     ) -> None:
         super().__init__(tokens=tokens, X=X, W_q=W_q, W_k=W_k, W_v=W_v, causal=causal)
+        self.cell = ["Q", min(1, len(self.tokens) - 1), None]  # how a query comes from a token
 
     def checked(self, inputs: Values) -> Values:
         tokens = names("tokens", inputs["tokens"], MOST_TOKENS)

@@ -7,7 +7,6 @@ from typing import Any
 
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Values
-from attnlab.figures.live.ramp import shade
 
 FROM_MASK = slice(4, None)  # stages that a mask changes
 
@@ -57,7 +56,7 @@ def _stage(label: str, stage: Values, matrices: Values) -> str:
 def _table(matrix: dict[str, Any], shaded: bool) -> str:
     cells = [
         [
-            fallback.cell(text, shade(number) if shaded and not hidden else (), hidden)
+            fallback.cell(text, fallback.look(number) if shaded and not hidden else (), hidden)
             for text, hidden, number in zip(*row, strict=True)
         ]
         for row in zip(matrix["text"], matrix["blocked"], matrix["numbers"], strict=True)

@@ -1,4 +1,4 @@
-// Draws figures of dials: sliders, pictures that Python made, a table and a sentence.
+// Draws figures of dials: sliders, pictures that Python made, a sentence, and a table on request.
 
 import { element, latest, lines, mount, setText, slider } from "./figure.mjs";
 import { player, redrawn } from "./motion.mjs";
@@ -13,7 +13,7 @@ function draw(body, model) {
   const told = element("p", { class: "told", "aria-live": "polite" });
   body.append(tools, element("div", { class: "panels" }, drawings, words));
 
-  const build = ({ kind, dials, pictures: { length }, caption, heads }) => {
+  const build = ({ kind, dials, pictures: { length }, caption, heads, folded }) => {
     body.className = kind;
     sliders = dials.map(({ name, label, stops, words: names, at }) => slider({
       label, min: 0, max: stops.length - 1, step: 1, value: at,
@@ -26,7 +26,7 @@ function draw(body, model) {
     table = lines(caption, heads);
     tools.replaceChildren(...sliders.map(({ node }) => node), ...plays);
     drawings.replaceChildren(...pictures.map((picture, n) => element("div", {}, titles[n], picture)));
-    words.replaceChildren(table.node, note, told);
+    words.replaceChildren(note, told, element("details", {}, element("summary", {}, folded), table.node));
   };
 
   return () => {

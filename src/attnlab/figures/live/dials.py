@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import Figure, Values, source
 
+FOLDED = "The numbers in a table"
+
 
 class Dial(NamedTuple):
     """A slider.
@@ -59,13 +61,14 @@ class Dialled(Figure):
 
         Returns:
             pictures: SVG, with as many `titles` over them; a `table` of words with its `caption`
-            and `heads`; a `note` under it; what is `told`.
+            and `heads`, which opens by the words `folded`; a `note` under the pictures; what is
+            `told`.
         """
         raise NotImplementedError
 
     def computed(self, inputs: Values) -> Values:
         dials = [{**each._asdict(), "stops": [*each.stops]} for each in self.dials(inputs)]
-        common = {"kind": self.kind, "titles": [], "caption": "", "note": ""}
+        common = {"kind": self.kind, "titles": [], "caption": "", "note": "", "folded": FOLDED}
         return {**common, "dials": dials, **self.shown(inputs)}
 
     def summary(self) -> str:
@@ -89,4 +92,5 @@ def _still(state: Values) -> str:
     pictures = [*map("".join, zip(titles, state["pictures"], strict=True))]
     table = fallback.lines(state["caption"], state["table"], state["heads"])
     note, told = (text and f"<p>{html.escape(text)}</p>" for text in (state["note"], state["told"]))
-    return f"{fallback.beside(*pictures, wide='0 1 400px')}{note}{table}{told}"
+    numbers = f"<details><summary>{html.escape(state['folded'])}</summary>{table}</details>"
+    return f"{fallback.beside(*pictures, wide='0 1 400px')}{note}{told}{numbers}"

@@ -15,13 +15,14 @@ from itertools import repeat
 import numpy as np
 
 from attnlab.figures import palette
-from attnlab.figures.live.ramp import shade
+from attnlab.figures.live import ramp
+from attnlab.figures.live.ramp import NOUGHT, shade
 
 MOVES = "It moves where its cell is run."  # said where no kernel may be
 _CELL = "padding:3px 6px;text-align:center"
 _LINE = "padding:2px 8px;text-align:right"
 _NAME = "padding:2px 8px;text-align:left;font-weight:normal"
-HATCHED = "repeating-linear-gradient(45deg,#fff 0 4px,#bbb 4px 5px)"
+HATCHED = "repeating-linear-gradient(45deg,transparent 0 4px,#8886 4px 5px)"
 
 
 def mark(*words: str) -> str:
@@ -40,10 +41,11 @@ def framed(content: str, said: str, mark: str) -> str:
     form, so each figure has a form; this kind of form sends nothing, also not on Enter.
     """
     label = html.escape(said, quote=True)
+    shaded = ramp.style(f".{mark}") if ramp.PALETTE[0][0] in content else ""
     return (
         f'<figure class="{mark}" aria-label="{label}" '
         f'style="margin:0;max-width:100%;overflow-x:auto">'
-        f"<style>{palette.style(f'.{mark}')}</style>"
+        f"<style>{palette.style(f'.{mark}')}{shaded}</style>"
         f'<form method="dialog" style="margin:0">{content}</form>'
         f"<figcaption>{MOVES}</figcaption></figure>"
     )
@@ -163,7 +165,8 @@ def table(
 def cell(text: str, look: Sequence[str] = (), hidden: bool = False) -> str:
     """A cell of a table: hatched where it is hidden, else with its face and its ink, if any."""
     if hidden:
-        return f'<td title="blocked" style="{_CELL};color:#000;background:{HATCHED}">{text}</td>'
+        colours = f"color:{NOUGHT};background:{HATCHED}"
+        return f'<td title="blocked" style="{_CELL};{colours}">{text}</td>'
     colours = f";color:{look[1]};background:{look[0]}" if look else ""
     return f'<td style="{_CELL}{colours}">{text}</td>'
 
@@ -171,11 +174,17 @@ def cell(text: str, look: Sequence[str] = (), hidden: bool = False) -> str:
 def _shares(weights: np.ndarray, blocked: np.ndarray) -> list[list[str]]:
     return [
         [
-            cell("0" if hidden and share == 0 else f"{share:.2f}", shade(share), hidden)
+            cell("0" if hidden and share == 0 else f"{share:.2f}", look(share), hidden)
             for share, hidden in zip(*row, strict=True)
         ]
         for row in zip(weights.tolist(), blocked.tolist(), strict=True)
     ]
+
+
+def look(share: float) -> tuple[str, str]:
+    """Face and ink of a weight, quiet where it shows as 0."""
+    face, on_it = shade(share)
+    return face, on_it if f"{share:.2f}".strip("0.") else NOUGHT
 
 
 def headed(caption: str, content: str) -> str:

@@ -1,4 +1,4 @@
-// What all figures share in the browser: elements, colours, the grid, bars, tables, sliders, the frame.
+// What all figures share in the browser: elements, colours, the grid, tables, sliders, the frame.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -24,9 +24,11 @@ export function setText(node, text) {
 
 export const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
-/** Face and ink for a share between 0 and 1. */
-export const shade = (palette, share) =>
-  palette[Math.round(Math.min(Math.max(share, 0), 1) * (palette.length - 1))];
+/** Face and ink for a share between 0 and 1, as ramp.py gives them to the style sheet. */
+export const shade = (share) => {
+  const step = Math.round(Math.min(Math.max(share, 0), 1) * 20);
+  return [`var(--w${step})`, `var(--i${step})`];
+};
 
 /** The cell that a key leads to, null if the key moves nothing. Column −1 is the row's label, where it can be reached. */
 export function moved({ row, column }, key, rows, columns, withControl = false, first = 0) {
@@ -167,32 +169,11 @@ export function grid({ label, rows, columns, wholeRows = false, onMove, onHover,
       if (field) field.defaultValue = text;
       else if (cell.textContent !== text) cell.replaceChildren(...(isDense ? spelled(text) : [text]));
       cell.setAttribute("aria-label", name);
+      const isNought = Boolean((face || blocked) && text) && Number(text) === 0;
       cell.classList.toggle("blocked", blocked);
+      cell.classList.toggle("nought", isNought);
       cell.style.background = blocked ? "" : face;
-      cell.style.color = blocked ? "" : ink;
-    },
-  };
-}
-
-// Bars, one a name: a distribution --------------------------------------------------------------
-
-export function bars({ names }) {
-  const numbers = names.map(() => element("span", { class: "number" }));
-  const fills = names.map(() => element("span", { class: "fill" }));
-  const lines = names.map((name, m) =>
-    element("li", {}, element("span", { class: "name" }, name), numbers[m],
-      element("span", { class: "track", "aria-hidden": "true" }, fills[m])),
-  );
-  const list = element("ul", { class: "bars" }, ...lines);
-  return {
-    node: list,
-    paint(label, shares, blocked = []) {
-      list.setAttribute("aria-label", label);
-      shares.forEach((share, m) => {
-        lines[m].classList.toggle("blocked", Boolean(blocked[m]));
-        setText(numbers[m], blocked[m] && share === 0 ? "0" : share.toFixed(2));
-        fills[m].style.width = `${100 * share}%`;
-      });
+      cell.style.color = blocked || isNought ? "" : ink;
     },
   };
 }

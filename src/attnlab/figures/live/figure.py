@@ -24,7 +24,7 @@ from anywidget import AnyWidget
 
 from attnlab.figures import palette
 from attnlab.figures.arrays import as_array
-from attnlab.figures.live.ramp import PALETTE
+from attnlab.figures.live import ramp
 from attnlab.small.grammar import as_labels
 
 RECORDINGS = "ATTNLAB_RECORDINGS"  # names a folder: what is displayed is recorded there
@@ -48,14 +48,15 @@ def source(name: str) -> str:
 
 
 def style(name: str = "") -> str:
-    """The palette, figure.css, and a figure's own rules where it has some.
+    """All colours, figure.css, and a figure's own rules where it has some.
 
     Those count more than shared ones in any order: a page has the sheets of all its figures.
     """
     shared = (_HERE / "figure.css").read_text(encoding="utf-8")
     own = (_HERE / f"{name}.css").read_text(encoding="utf-8") if name else ""
     own = own.replace(".attn-figure", ".attn-figure.attn-figure")
-    return "\n".join([palette.style(".attn-figure"), shared, own])
+    colours = [each.style(".attn-figure") for each in (palette, ramp)]
+    return "\n".join([*colours, shared, own])
 
 
 class Input:
@@ -86,7 +87,6 @@ class Figure(AnyWidget):
 
     _css = style()
     title = traitlets.Unicode().tag(sync=True)
-    palette = traitlets.List(PALETTE).tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
     problem = traitlets.Unicode().tag(sync=True)
 
@@ -258,7 +258,12 @@ def short(value: float) -> str:
     if value >= 0.01 or value == 0:
         return f"{value:.2f}"
     digits, power = f"{value:.0e}".split("e")
-    return f"{digits} · 10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{digits} · 10{raised(int(power))}"
+
+
+def raised(power: int) -> str:
+    """A power as it stands above the line."""
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def array(name: str, data: Any, shape: Sequence[int | None]) -> np.ndarray:

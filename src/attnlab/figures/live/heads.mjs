@@ -1,4 +1,4 @@
-// Draws Heads: the words, one of which is the query; its row in all heads; a map for each of them; what comes next.
+// Draws Heads: what comes next; the words, one of which is the query; a map for each head, with that query's row framed; on request, its numbers.
 
 import { element, grid, mount, setText, settling, shade } from "./figure.mjs";
 
@@ -50,7 +50,6 @@ function draw(body, model) {
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
-  const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
 
@@ -61,13 +60,13 @@ function draw(body, model) {
       each[row].removeAttribute("display");
     });
     framed = row;
-    setText(table.caption, `weights of “${queries[row]}”`);
+    setText(table.caption, `“${queries[row]}” in numbers`);
     setText(told, sentences[row]);
     looks.forEach((look, h) => setText(look, most[h][row]));
     keys.forEach((key, m) =>
       heads.forEach((head, h) => {
         const share = weights[h][row][m];
-        const [face, ink] = shade(palette, share);
+        const [face, ink] = shade(share);
         const text = share.toFixed(2);
         table.paint(m, h, { text, name: `${head}: ${queries[row]} to ${key}: ${text}`, face, ink });
       }),
@@ -90,7 +89,7 @@ function draw(body, model) {
   const following = () => {
     const [before, word] = [element("span"), element("strong")];
     const said = element("p", { "aria-live": "polite" });
-    const node = element("div", { class: "following" }, element("p", { class: "next" }, before, " ", word), said);
+    const node = element("div", { class: "following" }, element("p", { class: "next finding" }, before, " ", word), said);
     return { node, before, word, said };
   };
   const named = (head, h) => {
@@ -126,19 +125,14 @@ function draw(body, model) {
     drawings = maps.map((map, h) => element("div", { class: "head" }, named(heads[h], h), side("keys", keys),
       element("div", { class: "plot" }, ...(h ? [] : [side("queries", queries)]), map), looks[h]));
     const isWorded = heads.length <= LINE && Math.max(queries.length, keys.length) <= WORDED;
-    const caption = element("p", { class: "caption" });
+    const caption = element("summary");
     table = { ...grid({ label: "weights of the query", rows: names.keys, columns: heads }), caption };
     body.replaceChildren(
-      element("p", { class: "hint" }, next
-        ? "Choose the query by arrow keys, or on a map. Press a head's name to switch it off and on."
-        : "Choose the query by arrow keys, or on a map."),
+      ...(next ? [next.node] : []),
       list.node,
-      element("div", { class: "panels" },
-        element("div", { class: "shares" }, caption, table.node),
-        element("div", { class: "beside" },
-          element("div", { class: `maps ${heads.length > 7 ? "small" : ""} ${isWorded ? "worded" : ""}` }, ...drawings),
-          ...(next ? [next.node] : []), told, said)),
-      element("p", { class: "hint" }, meaning),
+      element("div", { class: `maps ${heads.length > 7 ? "small" : ""} ${isWorded ? "worded" : ""}` }, ...drawings),
+      element("p", { class: "hint" }, `${meaning} Choose a query on a map${next ? ", and press a head's name to switch it off." : "."}`),
+      element("details", { class: "shares" }, caption, told, table.node), said,
     );
   };
 

@@ -29,6 +29,7 @@ from attnlab.figures.live.figure import (
 )
 from attnlab.figures.live.ramp import shade
 from attnlab.figures.live.who_listens import refuse_what_are_no_shares
+from attnlab.figures.palette import ORANGE
 from attnlab.small.grammar import as_labels
 
 MOST_HEADS = 12
@@ -37,11 +38,7 @@ EDGE = 100  # of a map
 _BESIDE = "display:inline-block;width:120px;margin-right:8px;text-align:center"
 LAST = 3  # words that are shown before the next
 ALIKE = 0.005  # weights that are no further apart show the same two digits, or nearly
-MEANING = (
-    "Each map is one head's weights: a row for each query, a column for each key, in the order of "
-    "the words; the brighter, the more weight. Under it stands the word that the chosen query "
-    "looks at most."
-)
+MEANING = "A row for each query, a column for each key."
 
 
 # Of the head that is switched off, or of None, the share of each word that may come next.
@@ -269,11 +266,7 @@ def _map(name: str, weights: np.ndarray) -> str:
         f'<path display="none" d="M0 {row * height:.1f}h{EDGE}v{height:.1f}H0z"/>'
         for row in range(rows)
     )
-    # Black around white shows on every colour, and on a page of any.
-    marks = "".join(
-        f'<g class="here" stroke="{ink}" stroke-width="{width}">{frames}</g>'
-        for ink, width in (("#000", 4), ("#fff", 1.5))
-    )
+    marks = f'<g class="here" stroke="{ORANGE.drawn}" stroke-width="2">{frames}</g>'
     return (
         f'<svg role="img" aria-label="{name}: map of {rows} × {columns} weights" '
         f'viewBox="-2 -2 {EDGE + 4} {EDGE + 4}" fill="none">'

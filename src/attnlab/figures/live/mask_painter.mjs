@@ -1,4 +1,4 @@
-// Draws MaskPainter: the weights, whose cells are painted, and beside them the mask in both conventions.
+// Draws MaskPainter: what the mask does to a text, the weights, whose cells are painted, and beside them the mask in both conventions.
 
 import { element, grid, mount, moved, setText, settling, shade, slider } from "./figure.mjs";
 
@@ -27,10 +27,9 @@ function draw(body, model) {
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
   body.classList.add("painter");
-  const palette = model.get("palette");
   const told = element("p", { class: "told", "aria-live": "polite" });
   const counted = element("p", { class: "counted" });
-  const effect = element("p", { class: "effect", "aria-live": "polite" });
+  const effect = element("p", { class: "effect finding", "aria-live": "polite" });
   const change = (input) => model.send({ change: input });
 
   const choose = (row) => {
@@ -132,21 +131,23 @@ function draw(body, model) {
         onMove: ({ row }) => select(row),
         onAct: ({ row, column }) => model.send({ toggle: [row, column] }),
       });
-      const node = element("div", { class: "convention" },
-        element("p", {}, element("strong", {}, name), `: ${means}`, element("br"), element("code", {}, call)),
-        letters.node);
+      const node = element("div", { class: "convention" }, letters.node,
+        element("p", {}, element("strong", {}, name), `: ${means}`, element("br"),
+          element("code", {}, ...call.split(/(?<=\()/).flatMap((part) => [part, element("wbr")]))));
       return { node, letters, name };
     });
+    body.style.setProperty("--tokens", tokens.length);
     body.replaceChildren(
+      effect,
       element("div", { class: "presets" },
         element("div", { class: "presets", role: "group", "aria-label": "preset" }, ...buttons),
         element("div", { class: "numbers" }, length.node, reach.node)),
-      element("p", { class: "hint" },
-        "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on. "
-        + "T is True, · is False; a row is a query, a column a key."),
-      effect,
-      element("div", { class: "panels" }, painted(tokens), ...letters.map(({ node }) => node)),
+      element("div", { class: "panels" }, painted(tokens),
+        element("div", { class: "conventions" }, ...letters.map(({ node }) => node),
+          element("p", { class: "hint" }, "Filled: True."))),
       told, counted,
+      element("p", { class: "hint" },
+        "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on."),
     );
     grids = [table, ...letters.map((each) => each.letters)];
     parts = { buttons, length, reach, letters };
@@ -162,11 +163,12 @@ function draw(body, model) {
       row.forEach((weight, m) => {
         const text = blocked[n][m] ? "0" : weight.toFixed(2);
         const name = `${named[n]} to ${named[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${text}`;
-        const [face, ink] = shade(palette, weight);
+        const [face, ink] = shade(weight);
         table.paint(n, m, { text, name, blocked: blocked[n][m], face, ink });
         parts.letters.forEach(({ letters, name: convention }, which) => {
-          const text = state.conventions[which].letters[n][m];
-          letters.paint(n, m, { text, name: `${convention}, ${named[n]} to ${named[m]}: ${text === "T"}` });
+          const isTrue = state.conventions[which].letters[n][m] === "T";
+          const name = `${convention}, ${named[n]} to ${named[m]}: ${isTrue}`;
+          letters.paint(n, m, { text: "", name, face: isTrue ? "var(--attn-grey)" : "" });
         });
       });
     });

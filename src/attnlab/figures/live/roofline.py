@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import Any, NamedTuple
 
 import traitlets
 
-from attnlab.figures.live.cost_chart import (
-    BLUE,
-    BOTTOM,
-    GREY,
-    HEIGHT,
-    LEFT,
-    LINE,
-    ORANGE,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Chart,
-    chart,
-    drawing,
-)
+from attnlab.figures import palette
+from attnlab.figures.live.cost_chart import CLEAR, Axis, Chart
 from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, style, whole
-from attnlab.figures.live.strokes import text
-from attnlab.figures.palette import GROUND
+from attnlab.figures.live.strokes import svg, text
 
 BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-SPEEDS = (0.1, 1e4)  # TFLOP/s that are drawn
-TICKS = {1.0: "1", 100.0: "100", 1e4: "10,000"}
-LETTERS = "abc"
-END = WIDTH - RIGHT + 8  # right of the axis
-LANE, DISC = 52, 14  # under the axis, one for each work: how high, and the radius of its letter
-MARGIN = 84  # right of the axis: what is named there
+SPEEDS = (0.03, 1e4)  # TFLOP/s that are drawn
+LEFT, WIDE, HIGH, RIGHT = 44, 370, 250, 66  # room for numbers, of the plot, room for names
+TICKS = {1.0: "1", 100.0: "100"}
+MOVING, COMPUTING = "limited by moving", "limited by computing"
+OVER, UNDER = 8, 58  # room over the plot and under it
+LANE = 28  # how far apart names are
+BAR, THICK = 190, 16  # of a share: how long all is, and how thick
+MOST = 3  # works
+BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 LOOKS = (BLUE, ORANGE)
-MOVING, COMPUTING = ("limited", "by moving"), ("limited", "by computing")
 Works = Callable[[int], Mapping[str, tuple[float, float]]]
 
 
@@ -96,19 +83,24 @@ class Roofline(Dialled):
         batch, devices = inputs["batch"], inputs["devices"]
         works = in_order(inputs["works"], batch)
         return {
-            "pictures": [_chart(works, devices)],
+            "titles": ["TFLOP/s at best", "share of the peak at best"],
+            "pictures": [
+                _chart(works, in_order(inputs["works"], BATCHES[0]), devices),
+                _shares(works, devices),
+            ],
+            "folded": "The same in a table",
             "caption": CAPTION,
             "heads": ["", "for each byte", *(device.name for device in devices)],
             "table": [
                 [
-                    f"{letter}: {name}",
+                    name,
                     _short(intensity),
                     *(
                         f"{_share(device, intensity)}, {_limit(device, intensity)}"
                         for device in devices
                     ),
                 ]
-                for letter, (name, intensity) in _lettered(works)
+                for name, intensity in works.items()
             ],
             "told": _told(batch, works, devices),
         }
@@ -123,8 +115,8 @@ def counted(works: Any, batch: int) -> dict[str, float]:
     if not callable(works):
         raise ValueError("works has to be a function: of a batch, operations and bytes by name")
     given = works(batch)
-    if not 1 <= len(given) <= len(LETTERS):
-        raise ValueError(f"there are {len(given)} works; 1 to {len(LETTERS)} can be drawn")
+    if not 1 <= len(given) <= MOST:
+        raise ValueError(f"there are {len(given)} works; 1 to {MOST} can be drawn")
     found = {}
     for name, (operations, moved) in given.items():
         if not (operations > 0 and moved > 0):
@@ -142,7 +134,7 @@ def counted(works: Any, batch: int) -> dict[str, float]:
 
 
 def in_order(works: Any, batch: int) -> dict[str, float]:
-    """The same, in their order along the axis for one text: letters stay for any batch."""
+    """The same, in their order along the axis for one text: their lanes stay for any batch."""
     found, alone = counted(works, batch), counted(works, BATCHES[0])
     return {name: found[name] for name in sorted(found, key=lambda name: alone.get(name, 0))}
 
@@ -156,10 +148,6 @@ def _short(intensity: float) -> str:
 
 def _device(given: Mapping[str, Any]) -> Device:
     return Device(str(given["device"]), number(given["flops"]), number(given["bandwidth"]))
-
-
-def _lettered(works: Mapping[str, float]) -> list[tuple[str, tuple[str, float]]]:
-    return list(zip(LETTERS, works.items(), strict=False))
 
 
 def _share(device: Device, intensity: float) -> str:
@@ -179,33 +167,60 @@ def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> 
     return f"Batch {batch:,}. Operations for each byte: {places}. The roofs bend at {bends}."
 
 
-def _chart(works: Mapping[str, float], devices: Sequence[Device]) -> str:
-    """The roofs, and under them a lane for each work: where it is on the axis."""
-    axes = chart(ALONG, SPEEDS)
+def _chart(
+    works: Mapping[str, float], alone: Mapping[str, float], devices: Sequence[Device]
+) -> str:
+    """The roofs, and the works on them: each with its name, and its way from a batch of one.
+
+    Args:
+        works: operations for each byte.
+        alone: the same for a batch of one.
+        devices: one or two.
+    """
+    axes = Chart(Axis(*ALONG, 0, WIDE), Axis(*SPEEDS, HIGH, 0))
     places = [10 ** (step / 20) * ALONG[0] for step in range(101)]
+    said = ", ".join(f"{name} at {_short(intensity)}" for name, intensity in works.items())
     roofs = [
-        axes.line(device.tera, places, f'stroke="{colour}" stroke-width="3"')
+        axes.line(device.tera, places, f'stroke="{colour}" stroke-width="2.5"')
         for device, colour in zip(devices, LOOKS, strict=False)
     ]
-    said = ", ".join(f"{name} at {_short(intensity)}" for name, intensity in works.items())
-    in_lanes = list(enumerate(reversed(_lettered(works))))  # so no line passes a name further left
-    return drawing(
+    lanes = [(lane, name, each) for lane, (name, each) in enumerate([*works.items()][::-1])]
+    return svg(
         f"speed at best over operations for each byte; {said}",
-        *(_up(axes, lane, each, devices) for lane, (_, (_, each)) in in_lanes),
-        axes.frame("TFLOP/s at best", TICKS, TICKS, ""),
-        _stacked(WIDTH + MARGIN, HEIGHT - BOTTOM - 34, "end", "operations", "per byte"),
+        (-LEFT, -OVER, LEFT + WIDE + RIGHT, OVER + HIGH + UNDER),
+        _frame(axes),
         *roofs,
+        *(_way(axes, alone[name], each, devices) for name, each in works.items() if name in alone),
+        *(_down(axes, lane, each, devices) for lane, _, each in lanes),
         *(
             axes.ring(intensity, device.tera(intensity), colour)
             for device, colour in zip(devices, LOOKS, strict=False)
             for intensity in works.values()
         ),
         *_names(axes, devices),
-        f'<g fill="{GREY}">{_stacked(LEFT + 8, TOP + 45, "start", *MOVING)}'
-        f"{_stacked(WIDTH + 30, TOP + 5, 'end', *COMPUTING)}</g>",
-        *(_lettered_disc(axes, lane, *each) for lane, each in in_lanes),
-        wide=WIDTH + MARGIN,
-        high=HEIGHT - BOTTOM + 32 + LANE * len(works),
+        *(_named(axes, *each) for each in lanes),
+        wide=480,
+        size=15,
+    )
+
+
+def _frame(axes: Chart) -> str:
+    """Both axes, and what limits on either side."""
+    ticks = "".join(f"M{axes.across.at(x):.1f} {HIGH}v4" for x in TICKS)
+    ticks += "".join(f"M0 {axes.up.at(y):.1f}h-4" for y in TICKS)
+    grey = f' fill="{GREY}"'
+    return "".join(
+        [
+            f'<path fill="none" stroke="currentColor" d="M0 0V{HIGH}H{WIDE}{ticks}"/>',
+            *(
+                _shifted(axes.across.at(x), HIGH + 4, 1, "middle", label, grey)
+                for x, label in TICKS.items()
+            ),
+            *(_shifted(-7, axes.up.at(y), 0.35, "end", label, grey) for y, label in TICKS.items()),
+            _shifted(WIDE, HIGH + 4, 2.15, "end", "operations per byte", ' font-weight="bold"'),
+            _shifted(8, axes.up.at(500), 0, "start", MOVING, grey),
+            _shifted(WIDE + RIGHT, 0, 0.9, "end", COMPUTING, grey),
+        ]
     )
 
 
@@ -213,22 +228,34 @@ def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
     """Devices where their roofs end, by two words, without one that all of them begin with."""
     makers = {device.name.split()[0] for device in devices}
     begin = 1 if len(makers) == 1 < len(devices) else 0
-    by_height = sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
-    named, above = [], -1.0 * LINE
-    for device, colour in by_height:
-        above = max(axes.up.at(device.flops / TERA) + 5, above + LINE)
+    named, above = [], 0.0
+    for device, colour in _from_the_top(devices):
+        above = max(axes.up.at(device.flops / TERA), above + LANE)
         name = " ".join(device.name.split()[begin:2]).rstrip(",")
-        named.append(text(END, above, name, "start", f' fill="{colour}" font-weight="bold"'))
+        more = f' fill="{colour}" font-weight="bold"'
+        named.append(_shifted(WIDE + 6, above, 0.35, "start", name, more))
     return named
 
 
+def _from_the_top(devices: Sequence[Device]) -> list[tuple[Device, str]]:
+    """Devices and their colours, from the highest roof down."""
+    return sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
+
+
 def _height(lane: int) -> float:
-    """Of the letter in this lane."""
-    return HEIGHT - BOTTOM + 32 + LANE * (lane + 0.5)
+    """Of a name in this lane."""
+    return HIGH - LANE * (lane + 0.5)
 
 
-def _up(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -> str:
-    """A line from a work's letter to the roofs."""
+def _way(axes: Chart, alone: float, now: float, devices: Sequence[Device]) -> str:
+    """How far the batch has moved a work along the roofs."""
+    places = [alone * (now / alone) ** (step / 20) for step in range(21)]
+    look = 'stroke="currentColor" stroke-width="9" stroke-opacity="0.18" stroke-linecap="round"'
+    return "".join(axes.line(device.tera, places, look) for device in devices)
+
+
+def _down(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -> str:
+    """A line from the roofs down to a work's name."""
     x, top = axes.across.at(intensity), max(device.tera(intensity) for device in devices)
     return (
         f'<path stroke="currentColor" stroke-dasharray="2 3" '
@@ -236,22 +263,36 @@ def _up(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -> 
     )
 
 
-def _lettered_disc(axes: Chart, lane: int, letter: str, work: tuple[str, float]) -> str:
-    """A work's letter under the axis, with its name beside it."""
-    name, intensity = work
-    x, y, words = axes.across.at(intensity), _height(lane), name.split(", ")
-    return (
-        f'<circle cx="{x:.1f}" cy="{y}" r="{DISC}"/>'
-        + text(x, y + 5, letter, "middle", f' fill="{GROUND}" font-weight="bold"')
-        + _stacked(x + DISC + 6, y, "start", *words)
-    )
+def _named(axes: Chart, lane: int, name: str, intensity: float) -> str:
+    """A work's name at its line."""
+    x = axes.across.at(intensity)
+    anchor, at = ("end", x - 7) if x > WIDE / 2 else ("start", x + 7)
+    return _shifted(at, _height(lane), 0.35, anchor, name, f' font-weight="bold"{CLEAR}')
 
 
-def _stacked(x: float, y: float, anchor: str, *words: str) -> str:
-    """Words under each other around y, as far apart as the size of the words asks for."""
-    first = 0.35 - 1.15 * (len(words) - 1) / 2
-    spans = "".join(
-        f'<tspan x="{x:.4g}" dy="{1.15 if n else first:.3g}em">{html.escape(each)}</tspan>'
-        for n, each in enumerate(words)
+def _shares(works: Mapping[str, float], devices: Sequence[Device]) -> str:
+    """What each work reaches of each peak, as bars: in the chart, a hundredth looks like a half."""
+    drawn, y = [], 8
+    for name, intensity in works.items():
+        drawn.append(_shifted(0, y, 1, "start", name, ' font-weight="bold"'))
+        y += 20
+        for device, colour in _from_the_top(devices):
+            share = _share(device, intensity)
+            long = BAR * device.speed(intensity) / device.flops
+            drawn.append(
+                f'<path d="M0 {y}h{BAR}v{THICK}h{-BAR}z" fill="{colour}" fill-opacity="0.15"/>'
+                f'<rect y="{y}" width="{long:.1f}" height="{THICK}" fill="{colour}"/>'
+                + _shifted(BAR + 6, y + THICK / 2, 0.35, "start", share, f' fill="{colour}"')
+            )
+            y += THICK + 4
+        y += 24
+    said = "; ".join(
+        f"{name} {' and '.join(_share(device, intensity) for device in devices)}"
+        for name, intensity in works.items()
     )
-    return f'<text y="{y:.4g}" text-anchor="{anchor}">{spans}</text>'
+    return svg(f"share of the peak at best: {said}", (0, 0, BAR + 70, y), *drawn, wide=400, size=13)
+
+
+def _shifted(x: float, y: float, down: float, anchor: str, words: str, more: str) -> str:
+    """Words at a place, and down from it by so many of their heights."""
+    return text(x, y, words, anchor, f' dy="{down}em"{more}')

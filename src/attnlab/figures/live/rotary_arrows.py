@@ -16,7 +16,7 @@ import traitlets
 from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, array, style, whole
 from attnlab.figures.live.on_paper import short, written
-from attnlab.figures.live.rotary_picture import Pair, in_degrees, picture
+from attnlab.figures.live.rotary_picture import Pair, in_degrees, picture, score_picture
 
 PLACES = 12  # the largest position, and the farthest that both are moved
 PAIRS = 4  # at most
@@ -89,16 +89,25 @@ class RotaryArrows(Dialled):
     def shown(self, inputs: Values) -> Values:
         pairs = turned(inputs)
         return {
-            "titles": [
-                f"pair {n}, {short(pair.speed)}° a step: q · k = {written(pair.product, 2)}"
-                for n, pair in enumerate(pairs)
+            "titles": [*(_title(n, pair) for n, pair in enumerate(pairs)), "the score"],
+            "pictures": [
+                *(picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)),
+                score_picture(pairs),
             ],
-            "pictures": [picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)],
             "heads": HEADS,
             "table": table(pairs),
-            "note": "dotted: the arrow at position 0",
+            "note": NOTE,
             "told": in_words(inputs, pairs),
         }
+
+
+def _title(n: int, pair: Pair) -> str:
+    """Which pair it is, and how its dot product comes about."""
+    length, shadow, product = (round(x, 2) for x in (pair.length, pair.shadow, pair.product))
+    factors = f"{written(length, 2)} × {written(shadow, 2)}"
+    equals = "=" if round(length * shadow, 2) == product else "≈"
+    named = f"pair {n}, {short(pair.speed)}° a step"
+    return f"{named}: q · k = {factors} {equals} {written(product, 2)}"
 
 
 def turned(inputs: Values) -> list[Pair]:
@@ -139,6 +148,9 @@ def table(pairs: list[Pair]) -> list[list[str]]:
     return [*lines, ["score", "", "", "", written(sum(pair.product for pair in pairs), 2)]]
 
 
+NOTE = (
+    "q · k is the length of q times the shadow of k on it, green. Dotted: the arrows at position 0."
+)
 HEADS = ("", "query turned by", "key turned by", "between them", "dot product")
 
 

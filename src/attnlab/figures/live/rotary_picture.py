@@ -1,23 +1,28 @@
-"""One pair of columns of a query and a key as two arrows that turn, and its picture.
+"""One pair of columns of a query and a key as two arrows that turn; its picture, and the score's.
 
 Beside `rotary_arrows`, which shows all pairs. An arrow is drawn to the right and turned, so that
-the page can turn it on from there.
+the page can turn it on from there. The dot product is the length of q times the shadow of k on it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
 from attnlab.figures import palette
-from attnlab.figures.live.on_paper import short
-from attnlab.figures.live.strokes import svg
+from attnlab.figures.live.on_paper import short, written
+from attnlab.figures.live.strokes import svg, text
 
-RADIUS, ROOM = 100, 48  # of the circle in a picture, and around it
-FAR = RADIUS + 31  # from the middle to the degrees
+RADIUS, ROOM = 100, 36  # of the circle in a picture, and around it
+FAR = RADIUS + 28  # from the middle to the degrees
 SIDE = 380  # px, of the picture in a page that has room
-BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
+WIDE, LINE, BAR = 170, 42, 14  # of the picture of a score: how wide, a line of it, and a bar
+BLUE, ORANGE, GREEN, GREY = (
+    each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.GREY)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,16 @@ class Pair:
         return float(self.turned_query @ self.turned_key)
 
     @property
+    def length(self) -> float:
+        """Of the query's arrow."""
+        return float(np.linalg.norm(self.query))
+
+    @property
+    def shadow(self) -> float:
+        """Of the key's arrow on the line of the query's; negative where it falls behind."""
+        return self.product / self.length if self.length else 0.0
+
+    @property
     def between(self) -> float:
         """Degrees between the two arrows, 0 to 180; 0 where one of them has no length."""
         lengths = np.linalg.norm(self.turned_query) * np.linalg.norm(self.turned_key)
@@ -57,10 +72,14 @@ def in_degrees(value: float) -> str:
 
 
 def picture(n: int, pair: Pair, most: float) -> str:
-    """Two arrows in a circle, as an SVG; dashed, where they would point at position 0."""
+    """Two arrows in a circle and the shadow of one on the other, as an SVG.
+
+    Dashed: where they would point at position 0.
+    """
     said = (
         f"pair {n}: query arrow turned by {in_degrees(pair.angles[0])} degrees, key arrow by "
-        f"{in_degrees(pair.angles[1])}, {in_degrees(pair.between)} degrees between them"
+        f"{in_degrees(pair.angles[1])}, {in_degrees(pair.between)} degrees between them; shadow of "
+        f"the key on the query {written(pair.shadow, 2)}"
     )
     scale, edge = RADIUS / most, RADIUS + ROOM
     ends = [np.degrees(np.arctan2(*arrow[::-1])) for arrow in (pair.query, pair.key)]
@@ -75,10 +94,47 @@ def picture(n: int, pair: Pair, most: float) -> str:
         f'<path d="{cross}" stroke="{GREY}" stroke-width="0.6"/>',
         *map(_ghost, ends, lengths, (BLUE, ORANGE)),
         _angle(key, way, pair.between) if min(lengths) >= 1 else "",
-        _arrow(query, lengths[0], BLUE, "q", 4.0, 10 if way >= 0 else -10),
-        _arrow(key, lengths[1], ORANGE, "k", 2.2, -10 if way >= 0 else 10),
+        _arrow(query, lengths[0], BLUE, "q", 3.0, 11 if way >= 0 else -11),
+        _shadow(query, pair.shadow * scale, lengths[1], way),
+        _arrow(key, lengths[1], ORANGE, "k", 3.0, -11 if way >= 0 else 11),
         wide=SIDE,
-        size=13,
+        size=12,
+    )
+
+
+def score_picture(pairs: Sequence[Pair]) -> str:
+    """Dot products of the pairs, each from where the last ended, and their sum, as an SVG."""
+    most = sum(pair.length * float(np.linalg.norm(pair.key)) for pair in pairs) or 1.0
+    products = [pair.product for pair in pairs]
+    sums = [0.0, *accumulate(products)]
+    rows = [
+        (f"pair {n}: {written(product, 2)}", start, product, GREEN)
+        for n, (product, start) in enumerate(zip(products, sums[:-1], strict=True))
+    ]
+    score = f"score: {written(sums[-1], 2)}"
+    rows.append((score, 0.0, sums[-1], "currentColor"))
+
+    def across(value: float) -> float:
+        return WIDE * (value + most) / (2 * most)
+
+    drawn = []
+    for n, (label, start, width, colour) in enumerate(rows):
+        left, top = across(min(start, start + width)), LINE * n + 16
+        bold = ' font-weight="bold"' if n == len(pairs) else ""
+        drawn += [
+            text(0, top - 4, label, more=bold),
+            f'<rect x="{left:.1f}" y="{top}" width="{abs(width) * WIDE / (2 * most):.1f}" '
+            f'height="{BAR}" fill="{colour}"/>',
+        ]
+    high = LINE * len(rows)
+    line = "".join(f"M{across(0):.1f} {LINE * n + 13}v{BAR + 6}" for n in range(len(rows)))
+    return svg(
+        f"dot products {', '.join(written(each, 2) for each in products)}, added up: {score}",
+        (0, -4, WIDE, high + 4),
+        *drawn,
+        f'<path d="{line}" stroke="{GREY}"/>',
+        wide=WIDE + 60,
+        size=12,
     )
 
 
@@ -99,6 +155,23 @@ def _ghost(degrees: float, length: float, colour: str) -> str:
     """Where an arrow would point at position 0."""
     line = f'<path d="M0 0H{length:.1f}" stroke="{colour}" stroke-dasharray="2 3"/>'
     return _turned(degrees, line, f"ghost-{colour}")
+
+
+def _shadow(query: float, shadow: float, length: float, way: float) -> str:
+    """What the key's arrow throws on the query's line, and how it falls there.
+
+    Args:
+        query: the query's direction.
+        shadow: how far the key's arrow reaches along it.
+        length: of the key's arrow.
+        way: degrees from the key to the query.
+    """
+    off = length * float(np.sin(np.radians(way)))  # down, where the query lies to the right
+    shapes = (
+        f'<path d="M0 0H{shadow:.1f}" stroke="{GREEN}" stroke-width="7" stroke-opacity="0.85"/>'
+        f'<path d="M{shadow:.1f} 0V{off:.1f}" stroke="{GREEN}" stroke-dasharray="3 2"/>'
+    )
+    return _turned(query, shapes, "shadow")
 
 
 def _angle(start: float, way: float, between: float) -> str:

@@ -1,7 +1,7 @@
 """Saturation: what wider forms do to scores, weights and slopes, with and without 1/√d_k.
 
 forms, drawn once ─> the first d_k lines ─> scores ─┬─ as they are ─┬─> weights ─> measures
-                                                    └─── ÷ √d_k ────┘           └─> picture
+                                                    └─── ÷ √d_k ────┘           └─> pictures
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ import traitlets
 from attnlab.checks.reference import softmax
 from attnlab.figures import palette
 from attnlab.figures.live.dials import Dial, Dialled
-from attnlab.figures.live.figure import Input, Values, number, short, style
-from attnlab.figures.live.strokes import Tick, axes, bars, svg, text
+from attnlab.figures.live.figure import Input, Values, number, raised, short, style
+from attnlab.figures.live.on_paper import written
+from attnlab.figures.live.strokes import bars, svg, text
 from attnlab.figures.live.who_listens import entropies
 
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
 WAYS = ("no scale", "÷ √d_k")
-# Of the axis of scores, the same for both: its end, and a bin of it (0 is the middle of one).
-LIMIT, BIN = 102.0, 4.0
-WIDE, HIGH, EDGE, UNDER = 204, 100, 22, 46  # of a plot, and the room around and under it
-NUMBERS = 33  # room for those along the upright axis
-UP = (Tick(0, "1"), Tick(HIGH - 4, "0"))
-BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
+LIMIT = 110.0  # where the axis of scores ends, the same for both
+REACH, BINS = 4, 24  # of a histogram: standard deviations on either side, and how many bins
+WIDE, HIGH, EDGE, OVER = 340, 84, 12, 18  # of a plot, and the room beside and over it
+DOTS, UNDER = HIGH + 11, HIGH + 34  # how far down the dots and the words under a plot are
+TOP = 12  # how far down the words are that a dot has
+BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
+LONGEST, SHORTER = 272, 88  # words over a bar, and at a dot, where they are largest
+BOLD = 'font-weight="bold"'
 
 
 class Saturation(Dialled):
@@ -75,8 +78,14 @@ class Saturation(Dialled):
         d_k, reader = inputs["d_k"], inputs["reader"]
         measures = of_reader(**inputs)
         return {
-            "titles": WAYS,
-            "pictures": [picture(way, measures[way]) for way in WAYS],
+            "titles": titles(d_k, measures),
+            "pictures": [
+                draw(way, measures[way])
+                for way in WAYS
+                for draw in (scores_picture, weights_picture)
+            ],
+            "note": f"Hill: all scores. Dots and bars: the {BOOKS} books of reader {reader}.",
+            "folded": "Numbers, and those of a typical reader",
             "heads": ["", *WAYS],
             "table": table(measures),
             "told": in_words(d_k, reader, measures),
@@ -129,13 +138,15 @@ def measured(scores: np.ndarray, weights: np.ndarray) -> Values:
         scores: (SHELVES, READERS, BOOKS), as softmax gets them.
         weights: (SHELVES · READERS, BOOKS), that softmax makes of them.
     Returns:
-        Spread and histogram of the scores, the weights of the first shelf, and each measure for all
-        readers.
+        Spread and histogram of the scores, the scores and weights of the first shelf, and each
+        measure for all readers.
     """
-    counts, _ = np.histogram(scores, np.linspace(-LIMIT, LIMIT, round(2 * LIMIT / BIN) + 1))
+    std = float(scores.std())
+    counts, _ = np.histogram(scores, np.linspace(-REACH, REACH, BINS + 1) * std)
     return {
-        "std": float(scores.std()),
+        "std": std,
         "histogram": (counts / scores.size).tolist(),
+        "scores": scores[0].tolist(),
         "weights": weights[:READERS].tolist(),
         "measures": {
             "entropy": np.array(entropies(weights)),
@@ -153,11 +164,24 @@ def of_reader(d_k: int, reader: int, seed: int) -> Values:
         found[way] = {
             "std": shelves["std"],
             "histogram": shelves["histogram"],
+            "scores": shelves["scores"][reader - 1],
             "weights": shelves["weights"][reader - 1],
             "reader": {name: float(column[reader - 1]) for name, column in measures.items()},
             "typical": {name: float(np.median(column)) for name, column in measures.items()},
         }
     return found
+
+
+def titles(d_k: int, measures: Values) -> list[str]:
+    """Over each picture: how far the scores spread, and what is left of slopes."""
+    return [
+        title
+        for way, scores in zip(WAYS, ("no scale", f"÷ √{d_k}"), strict=True)
+        for title in (
+            f"scores, {scores}: std. deviation {measures[way]['std']:.1f}",
+            f"weights, Jacobian's norm {short(measures[way]['reader']['gradient'])}",
+        )
+    ]
 
 
 def table(measures: Values) -> list[list[str]]:
@@ -187,44 +211,90 @@ def in_words(d_k: int, reader: int, measures: Values) -> str:
     return f"d_k = {d_k}, reader {reader}. {' '.join(said)}"
 
 
-# The picture, the same in the page and where nothing runs -----------------------------------
+# The pictures, the same in the page and where nothing runs ----------------------------------
 
 
-def picture(way: str, measures: Values) -> str:
-    """A histogram of all scores over one reader's weights, as an SVG.
+def scores_picture(way: str, measures: Values) -> str:
+    """The hill of all scores, and under it a dot for each score of one reader, as an SVG.
 
-    Axes are the same for both ways and at every width: scaled scores are a needle on them.
+    The axis is the same for both ways and at every width; each hill is as high as the plot.
     """
-    std, weights = measures["std"], measures["weights"]
-    best = int(np.argmax(weights))
-    said = (
-        f"{way}: histogram of scores, standard deviation {std:.1f}, over bars of {BOOKS} weights, "
-        f"the largest {weights[best]:.2f}, book {best + 1}"
+    std, scores = measures["std"], measures["scores"]
+    second, first = np.argsort(scores)[-2:].tolist()
+    ends = [_across(scores[each]) for each in (second, first)]
+    lead = scores[first] - scores[second]
+    places = np.clip(np.linspace(-REACH, REACH, 2 * BINS + 1)[1::2] * std, -LIMIT, LIMIT)
+    most = max(measures["histogram"])
+    hill = "".join(
+        f"L{_across(place):.1f} {HIGH * (1 - share / most):.1f}"
+        for place, share in zip(places.tolist(), measures["histogram"], strict=True)
     )
-    dashes = "".join(f"M{_across(edge):.1f} 0V{HIGH}" for edge in (-std, std))
-    ends = (f"−{LIMIT:g}", "0", f"{LIMIT:g}")
-    under = HIGH + EDGE + UNDER
-    return svg(
-        said,
-        (-NUMBERS, -EDGE, WIDE + NUMBERS + EDGE, 2 * under),
-        f'<path d="{bars(measures["histogram"], WIDE, HIGH)}" fill="{BLUE}"/>',
-        f'<path d="{dashes}" fill="none" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
-        axes(WIDE, HIGH, "share", UP, _along(*ends), "scores of all readers"),
-        f'<path d="M{WIDE - 124} -13h14" stroke="{ORANGE}" stroke-dasharray="3 2"/>',
-        text(WIDE, -10, "± std. deviation", "end"),
-        f'<g transform="translate(0 {under})">',
-        f'<path d="{bars(weights, WIDE, HIGH, gap=2)}" fill="{BLUE}"/>',
-        axes(WIDE, HIGH, "weight", UP, _along("1", "", str(BOOKS)), "books of this reader"),
-        "</g>",
-        wide=400,
-        size=11.4,
+    left, right = (_across(sign * REACH * std) for sign in (-1, 1))
+    looks = [(5, ORANGE) if n == first else (3, BLUE) for n in range(BOOKS)]
+    dots = [
+        f'<circle data-key="{n}" cx="{_across(score):.1f}" cy="{DOTS}" r="{r}" fill="{colour}"/>'
+        for n, (score, (r, colour)) in enumerate(zip(scores, looks, strict=True))
+    ]
+    ahead = min(ends[1], WIDE + EDGE - SHORTER)
+    return _drawing(
+        f"{way}: hill of all scores, standard deviation {std:.1f}; of {BOOKS} dots "
+        f"that of book {first + 1} is the farthest right, {in_short(lead)} ahead of the next",
+        f'<path d="M{left:.1f} {HIGH}{hill}L{right:.1f} {HIGH}z" fill="{BLUE}" '
+        'fill-opacity="0.35"/>',
+        _line(f"M0 {HIGH}H{WIDE}"),
+        f'<path d="M{ends[0]:.1f} {DOTS}H{ends[1]:.1f}V{TOP + 5:g}" fill="none" stroke="{ORANGE}" '
+        f'stroke-width="2"/>',
+        *dots,
+        text(ahead, TOP, f"{in_short(lead)} ahead", "", f' fill="{ORANGE}" {BOLD}'),
+        *(
+            text(_across(score), UNDER, written(score, 0), "middle", f' fill="{GREY}"')
+            for score in (-100, 0, 100)
+        ),
     )
 
 
-def _along(*labels: str) -> list[Tick]:
-    """Numbers at the ends of the flat axis and in its middle."""
-    places = ((0, "start"), (WIDE / 2, "middle"), (WIDE, "end"))
-    return [Tick(at, label, anchor) for (at, anchor), label in zip(places, labels, strict=True)]
+def weights_picture(way: str, measures: Values) -> str:
+    """A reader's weights as bars, the largest with its number, as an SVG."""
+    weights = measures["weights"]
+    second, first = np.argsort(weights)[-2:].tolist()
+    each, high = WIDE / BOOKS, HIGH * weights[first]
+    lead = measures["scores"][first] - measures["scores"][second]
+    times = in_short(np.exp(lead))
+    if first < BOOKS / 2:
+        at, anchor = min(first * each, WIDE + EDGE - LONGEST), "start"
+    else:
+        at, anchor = max((first + 1) * each, LONGEST - EDGE), "end"
+    said = f"{weights[first]:.2f}: e^{in_short(lead)} ≈ {times} × the next"
+    return _drawing(
+        f"{way}: bars of {BOOKS} weights, the largest {weights[first]:.2f}, book {first + 1}, "
+        f"{times} times the next",
+        f'<path d="{bars(weights, WIDE, HIGH, gap=3)}" fill="{BLUE}"/>',
+        f'<rect x="{first * each + 1.5:g}" y="{HIGH - high:.1f}" width="{each - 3:g}" '
+        f'height="{high:.1f}" fill="{ORANGE}"/>',
+        _line(f"M0 {HIGH}H{WIDE}"),
+        text(at, HIGH - high - 5, said, anchor, f' fill="{ORANGE}" {BOLD}'),
+        *(
+            text(each * (n - 0.5), UNDER, label, "middle", f' fill="{GREY}"')
+            for n, label in ((1, "1"), (BOOKS / 2 + 0.5, "books"), (BOOKS, str(BOOKS)))
+        ),
+    )
+
+
+def in_short(times: float) -> str:
+    """In two or three digits, or with a power of ten."""
+    if times >= 1000:
+        digits, power = f"{times:.0e}".split("e")
+        return f"{digits} · 10{raised(int(power))}"
+    return f"{times:.2f}" if times < 10 else f"{times:.1f}" if times < 100 else f"{times:.0f}"
+
+
+def _drawing(said: str, *parts: str) -> str:
+    view = (-EDGE, -OVER, WIDE + 2 * EDGE, OVER + UNDER + 4)
+    return svg(said, view, *parts, wide=400, size=13)
+
+
+def _line(path: str) -> str:
+    return f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="0.8"/>'
 
 
 def _across(score: float) -> float:

@@ -8,9 +8,9 @@ function draw(body, model) {
   // The choice is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("entry");
   const { rest } = settling(model, "entry");
-  const told = element("p", { class: "told", "aria-live": "polite" });
+  const told = element("p", { class: "told unseen", "aria-live": "polite" });
   const panels = element("div", { class: "slopes" });
-  body.append(element("p", { class: "hint" }, "Choose a number of the output. The others show how much a nudge to each of them moves it: red up, blue down, a bare 0 not at all."), panels, told);
+  body.append(element("p", { class: "hint" }, "Choose a number of the output. The others show how much a nudge to each of them moves it: orange up, blue down, a bare 0 not at all."), panels, told);
 
   const place = () => {
     const [sentence, token, column] = chosen;
@@ -18,7 +18,7 @@ function draw(body, model) {
   };
 
   const show = () => {
-    const { slopes, shades, told: sentences } = model.get("state");
+    const { slopes, shades, names, reached, told: sentences, sentences: { 0: { length } } } = model.get("state");
     const { row, column } = place();
     for (const node of panels.querySelectorAll(".chosen")) {
       node.classList.remove("chosen");
@@ -29,14 +29,24 @@ function draw(body, model) {
     node.classList.add("chosen");
     node.setAttribute("aria-selected", "true");
     const key = chosen.join(" ");
-    for (const [name, cells] of Object.entries(parts)) {
+    for (const [name, { cells, heads, ends, reach }] of Object.entries(parts)) {
+      const has = (r, c) => Boolean(shades[slopes[key][name][r]?.[c]?.[1]]);
       slopes[key][name].forEach((line, r) => line.forEach(([text, shade], c) => {
         const [face, ink] = shades[shade] ?? ["", ""];
-        setText(cells[r][c], text);
-        cells[r][c].style.background = face;
-        cells[r][c].style.color = ink;
-        cells[r][c].classList.toggle("nothing", !face);
+        const cell = cells[r][c];
+        setText(cell, text);
+        cell.style.background = face;
+        cell.style.color = ink;
+        cell.classList.toggle("nothing", !face);
       }));
+      heads.forEach((head, r) => head.classList.toggle("reached", cells[r].some((_, c) => has(r, c))));
+      ends.forEach((end, n) => {
+        const rows = heads.slice(n * length, (n + 1) * length);
+        const isTouched = rows.some((head) => head.classList.contains("reached"));
+        for (const head of rows) head.parentElement.classList.toggle("untouched", !isTouched);
+        setText(end, isTouched ? names[n] : `${names[n]}: all 0`);
+      });
+      setText(reach, reached[key][name]);
     }
     setText(told, sentences[key]);
   };
@@ -48,10 +58,13 @@ function draw(body, model) {
     rest(chosen);
   };
 
-  const headed = (caption, node) => {
-    const length = model.get("state").sentences[0].length;
-    [...node.querySelectorAll("tr")].forEach((line, n) => line.classList.toggle("begins", n > 1 && (n - 1) % length === 0));
-    return element("div", {}, element("p", { class: "name" }, caption), node);
+  /** A table under its name, with a line over each sentence. */
+  const headed = (caption, node, reach) => {
+    const { names, sentences: [{ length }] } = model.get("state");
+    const rows = [...node.querySelectorAll("tr")].slice(1);
+    const ends = names.map((name) => element("th", { scope: "rowgroup", colspan: rows[0].children.length }, name));
+    ends.forEach((end, n) => rows[n * length].before(element("tr", { class: "begins" }, end)));
+    return { ends, node: element("div", {}, element("p", { class: "name" }, caption), reach, node) };
   };
 
   const build = ({ rows, out: numbers, parts: given }) => {
@@ -59,12 +72,16 @@ function draw(body, model) {
     parts = {};
     const tables = given.map(({ name, columns }) => {
       const cells = rows.map(() => columns.map(() => element("td")));
-      parts[name] = cells;
+      const heads = rows.map((token) => element("th", { scope: "row" }, token));
+      const reach = element("p", { class: "reach" });
       const top = columns.map((column) => element("th", { scope: "col" }, column));
-      const lines = rows.map((token, r) => element("tr", {}, element("th", { scope: "row" }, token), ...cells[r]));
-      return headed(`slopes to ${name}`, element("table", {}, element("tbody", {}, element("tr", {}, element("td"), ...top), ...lines)));
+      const lines = rows.map((_, r) => element("tr", {}, heads[r], ...cells[r]));
+      const table = element("table", {}, element("tbody", {}, element("tr", {}, element("td"), ...top), ...lines));
+      const { ends, node } = headed(`slopes to ${name}`, table, reach);
+      parts[name] = { cells, heads, ends, reach };
+      return node;
     });
-    panels.replaceChildren(headed("output", out.node), ...tables);
+    panels.replaceChildren(headed("output", out.node, element("p", { class: "reach" }, "what is chosen is orange")).node, ...tables);
   };
 
   const update = () => {

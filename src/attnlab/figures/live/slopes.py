@@ -10,6 +10,7 @@ import numpy as np
 import torch
 import traitlets
 
+from attnlab.figures import palette
 from attnlab.figures.live import fallback
 from attnlab.figures.live.figure import (
     Figure,
@@ -26,23 +27,37 @@ from attnlab.figures.live.ramp import ink
 
 MOST_ROWS, MOST_COLUMNS = 12, 6
 STEPS = 10  # of colour on either side of 0
-BELOW, ABOVE = (
-    (0x21, 0x66, 0xAC),
-    (0xB2, 0x18, 0x2B),
-)  # blue and red, apart for common colour vision
 NOTHING = -1  # the shade of exactly 0
 
 
-def _face(end: tuple[int, int, int], share: float) -> list[str]:
-    colour = "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in end)
-    return [colour, ink(colour)]
+def _ramp(stops: Sequence[str]) -> list[str]:
+    """The colours of all steps, from the lowest slope to the highest; 0 in the middle."""
+    parts = [[int(stop[at : at + 2], 16) for stop in stops] for at in (1, 3, 5)]
+    places = np.linspace(0, len(stops) - 1, 2 * STEPS + 1)
+    mixed = zip(*(np.interp(places, range(len(stops)), part) for part in parts), strict=True)
+    return ["#" + "".join(f"{round(part):02x}" for part in colour) for colour in mixed]
 
 
-# Faces and inks from the lowest slope to the highest; white in the middle.
+# Faces and inks from the lowest slope to the highest, in light themes and in dark ones.
+RAMPS = [[(face, ink(face)) for face in _ramp(stops)] for stops in palette.SIGNED]
+# The same for both themes: what the style sheet says, and where there is none that of light ones.
 SHADES = [
-    *(_face(BELOW, step / STEPS) for step in range(STEPS, 0, -1)),
-    *(_face(ABOVE, step / STEPS) for step in range(STEPS + 1)),
+    [f"var(--attn-slope-{n},{face})", f"var(--attn-on-slope-{n},{on_it})"]
+    for n, (face, on_it) in enumerate(RAMPS[0])
 ]
+
+QUIET = ("none", palette.GREY.drawn)  # of a bare 0 in the still figure
+
+
+def _ramps(selector: str) -> str:
+    """A style sheet with the colours of slopes in both themes."""
+    light, dark = (
+        ";".join(
+            f"--attn-slope-{n}:{face};--attn-on-slope-{n}:{on_it}" for n, (face, on_it) in ramp
+        )
+        for ramp in map(enumerate, RAMPS)
+    )
+    return f"{selector}{{{light}}}{palette.IN_THE_DARK} {selector}{{{dark}}}"
 
 
 class Slopes(Figure):
@@ -63,7 +78,7 @@ class Slopes(Figure):
     """
 
     _esm = source("slopes")
-    _css = style("slopes")
+    _css = style("slopes") + _ramps(".attn-figure .slopes")
     title = traitlets.Unicode("How far slopes reach").tag(sync=True)
     entry: Any = traitlets.List([0, 0, 0]).tag(sync=True)
     q, k, v, sentences, attention = Input(), Input(), Input(), Input(), Input()
@@ -107,9 +122,11 @@ class Slopes(Figure):
         )
         limit = max(float(abs(part).max()) for part in slopes.values()) or 1.0
         rows = [token for tokens in sentences for token in tokens]
+        ordinals = [f"{ordinal(n)} sentence" for n in range(1, len(sentences) + 1)]
         places = list(np.ndindex(out.shape))
         return {
             "sentences": sentences,
+            "names": ordinals,
             "rows": rows,
             "out": [[written(x, 2) for x in row] for row in out.reshape(len(rows), -1).tolist()],
             "parts": [
@@ -121,6 +138,12 @@ class Slopes(Figure):
                 _key(*place): {
                     name: _cells(part[place].reshape(len(rows), -1), limit)
                     for name, part in slopes.items()
+                }
+                for place in places
+            },
+            "reached": {
+                _key(*place): {
+                    name: _reached(part[place], sentences) for name, part in slopes.items()
                 }
                 for place in places
             },
@@ -160,19 +183,24 @@ class Slopes(Figure):
         return fallback.stepped(repr(self), [*zip(labels, stills, strict=True)], *state["rows"])
 
     def _still(self, key: str) -> str:
-        """One choice: its sentence, and a table of slopes for each input."""
+        """One choice: its sentence, and a table of slopes for each input, a line over sentences."""
         state = self.state
         rows = [*map(html.escape, state["rows"])]
+        length = len(state["sentences"][0])
+        starts = [
+            f'<tr style="border-top:{0 if n % length else 2}px solid">' for n in range(len(rows))
+        ]
         tables = ""
         for part in state["parts"]:
             cells = [
                 [
-                    fallback.cell(text, () if shade == NOTHING else SHADES[shade])
+                    fallback.cell(text, QUIET if shade == NOTHING else SHADES[shade])
                     for text, shade in line
                 ]
                 for line in state["slopes"][key][part["name"]]
             ]
-            tables += fallback.headed(f"slopes to {part['name']}", fallback.table((), rows, cells))
+            table = fallback.table((), rows, cells, starts)
+            tables += fallback.headed(f"slopes to {part['name']}", table)
         return f"<p>{html.escape(state['told'][key])}</p>{tables}"
 
 

@@ -41,7 +41,8 @@ export const signed = (number, digits) =>
 function draw(body, model) {
   body.classList.add("soft-lookup");
   let parts, shape;
-  const told = element("p", { class: "told", "aria-live": "polite" });
+  const found = element("p", { class: "finding", "aria-hidden": "true" });
+  const told = element("p", { class: "unseen", "aria-live": "polite" });
   const send = (change) => model.send({ change });
 
   const build = ({ books, colours, axes, entries, temperatures, edge, margin, cells, legend }) => {
@@ -115,14 +116,16 @@ function draw(body, model) {
     const blend = books.map((_, m) => element("span", { style: colour(m) }));
 
     body.replaceChildren(
+      found,
       element("div", { class: "panels" },
         element("div", { class: "beside" }, plane, heat.node,
           element("p", { class: "legend" }, `${legend[0]} ${legend[1]} `, element("span", { class: "shades" }), ` to ${legend[2]}`),
           element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
         element("div", { class: "beside" },
-          element("p", { class: "hint", "aria-hidden": "true" }, "What the soft answer is mixed of:"),
+          element("p", { class: "hint", "aria-hidden": "true" }, "The blend:"),
           element("div", { class: "blend", "aria-hidden": "true" }, ...blend),
-          element("div", { class: "scroll" }, table), told)),
+          element("div", { class: "scroll" }, table))),
+      told,
     );
     parts = { ground, keys, labels, query, slope, handle, heat, weights, answers, slopes, blend };
   };
@@ -133,7 +136,6 @@ function draw(body, model) {
     const wanted = `${[state.books, axes, state.entries, state.legend]}`;
     if (shape !== wanted) build(state);
     shape = wanted;
-    const palette = model.get("palette");
 
     parts.ground.forEach((cell, at) => {
       const share = String(state.ground[at]);
@@ -161,15 +163,18 @@ function draw(body, model) {
 
     [hard, soft].forEach((lookup, side) => {
       parts.weights.forEach(({ cells }, m) => {
-        const [face, ink] = shade(palette, lookup.weights[m]);
-        setText(cells[side], lookup.weights[m].toFixed(2));
+        const [face, ink] = shade(lookup.weights[m]);
+        const text = lookup.weights[m].toFixed(2);
+        setText(cells[side], text);
+        cells[side].classList.toggle("nought", Number(text) === 0);
         cells[side].style.background = face;
-        cells[side].style.color = ink;
+        cells[side].style.color = Number(text) ? ink : "";
       });
       parts.answers.forEach(({ cells }, e) => setText(cells[side], signed(lookup.answer[e], 2)));
       parts.slopes.forEach(({ cells }, axis) =>
         setText(cells[side], lookup.slope ? signed(lookup.slope[axis], 2) : "none"));
     });
+    setText(found, state.found);
     setText(told, state.told);
   };
 }

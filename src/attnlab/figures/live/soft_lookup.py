@@ -155,7 +155,7 @@ class SoftLookup(Figure):
                 "slope": slope_arrow(at, slope[0]),
             },
         }
-        return {**state, "told": in_words(state)}
+        return {**state, "found": finding(state), "told": in_words(state)}
 
     def summary(self) -> str:
         return str(self.state["told"])
@@ -208,6 +208,19 @@ def answer_and_slope(
     q = torch.tensor(query)
     slopes: Any = torch.autograd.functional.jacobian(look_up, q)
     return look_up(q).numpy(), slopes.numpy()
+
+
+def finding(state: Values) -> str:
+    """Both answers for the first entry, side by side."""
+    entry, soft = state["entries"][0], state["soft"]["answer"][0]
+    entry = entry[:1].upper() + entry[1:]
+    if state["jumps"]:
+        ties = [f"“{book}”" for book in state["ties"]]
+        tied = " and ".join(ties) if len(ties) == 2 else f"{len(ties)} keys"
+        return f"{entry}: a jump between {tied}, but {soft:.2f} from the blend."
+    best = state["books"][int(np.argmax(state["hard"]["weights"]))]
+    hard = state["hard"]["answer"][0]
+    return f"{entry}: {hard:g} from “{best}” alone, {soft:.2f} from the blend."
 
 
 def in_words(state: Values) -> str:

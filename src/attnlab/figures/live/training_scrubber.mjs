@@ -1,4 +1,4 @@
-// Draws TrainingScrubber: a slider over the recorded steps, the curve that Python drew, and each row's words.
+// Draws TrainingScrubber: a slider over the recorded steps, the curves that Python drew, and each row's words.
 
 import { element, latest, mount, setText, slider } from "./figure.mjs";
 import { player, redrawn, steady } from "./motion.mjs";
@@ -20,7 +20,7 @@ function draw(body, model) {
   const makeRoom = steady(told, () => [[model.get("state").longest]]);
 
   // A row is a sentence: every word has a bar as high as the weight that it has at this step.
-  const build = ({ stops, rows, words }) => {
+  const build = ({ stops, rows, words, colours }) => {
     bar = slider({
       label: "step", min: 0, max: stops.length - 1, step: 1, value: 0,
       says: (stop) => `${stops[stop]}`,
@@ -34,8 +34,8 @@ function draw(body, model) {
       number: element("span", { class: "number" }),
     })));
     weights.replaceChildren(...rows.flatMap((row, n) => [
-      element("p", {}, element("b", {}, row), " puts its weight on"),
-      element("ol", { class: words.length > 12 ? "sentence" : "sentence line", style: `--words:${words.length}`, "aria-label": `weights of ${row}` }, ...marks[n].map(({ item, fill, word, number }) => {
+      element("p", { style: `--row:${colours[n]}` }, element("b", {}, row), " puts its weight on"),
+      element("ol", { class: words.length > 12 ? "sentence" : "sentence line", style: `--words:${words.length};--row:${colours[n]}`, "aria-label": `weights of ${row}` }, ...marks[n].map(({ item, fill, word, number }) => {
         item.append(element("span", { class: "track", "aria-hidden": "true" }, fill), word, " ", number);
         return item;
       })),
@@ -55,6 +55,7 @@ function draw(body, model) {
         const { item, fill, number } = marks[n][m];
         item.classList.toggle("most", share === Math.max(...state.weights.map((each) => each[n])));
         fill.style.setProperty("--long", share / state.most);
+        item.classList.toggle("none", share < 0.005);
         setText(number, share.toFixed(2));
       }));
     setText(told, state.told);

@@ -1,6 +1,6 @@
 """Training, step by step: the loss, and what rows of weights were at the steps that were recorded.
 
-    losses, recorded rows, a step ─> curve with a marker ─┬─> picture, table, words
+    losses, recorded rows, a step ─> curves with a marker ┬─> picture, table, words
                              └─> shares of that step ─────┘
 
 What is drawn was recorded while a model was trained; the figure trains nothing.
@@ -37,7 +37,10 @@ POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
 LEFT, ABOVE, BELOW, RIGHT = 72, 32, 56, 14  # room around it
+BETWEEN, LOW = 74, 100  # from there to the plot of weights, and its height
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
+# Of rows; orange is the step's.
+LOOKS = (palette.BLUE, palette.GREEN, palette.PURPLE, palette.OCHRE, palette.GREY)
 TELLING = 0.1  # a second word with less weight is not told
 
 
@@ -100,7 +103,8 @@ class TrainingScrubber(Figure):
             "words": inputs["words"],
             "weights": weights.T.tolist(),
             "most": max(float(each.max()) for each in recorded.values()) or 1.0,
-            "picture": picture(losses, [*recorded], [step]),
+            "colours": [f"var(--attn-{each.name})" for each in LOOKS],
+            "picture": picture(losses, recorded, inputs["rows"], words, [step]),
             "told": told[step],
             "longest": max(told.values(), key=len),
         }
@@ -130,7 +134,8 @@ class TrainingScrubber(Figure):
             )
             tables.append(f"<p><b>weights of {html.escape(row)}</b></p>{table}")
         content = (
-            f"{fallback.stepper(mark, len(steps))}{picture(losses, [*recorded], steps)}"
+            f"{fallback.stepper(mark, len(steps))}"
+            f"{picture(losses, recorded, rows, told_apart(words), steps)}"
             f"{''.join(tables)}{fallback.sentences(told)}"
         )
         return fallback.framed(content, repr(self), mark)
@@ -225,12 +230,22 @@ def _puts(row: str, shares: np.ndarray, words: Sequence[str]) -> str:
 # The curve, the same in the page and where nothing runs -------------------------------------
 
 
-def picture(losses: np.ndarray, stops: Sequence[int], steps: Sequence[int]) -> str:
-    """The loss over the steps as an SVG, with the steps that were recorded and markers at some.
+def picture(
+    losses: np.ndarray,
+    recorded: Mapping[int, np.ndarray],
+    rows: Sequence[str],
+    words: Sequence[str],
+    steps: Sequence[int],
+) -> str:
+    """The loss over the steps as an SVG, under it what each row puts on one word, and markers.
+
+    The word is the one on which the first row puts most in the end.
 
     Args:
         losses: (T,).
-        stops: the steps that were recorded.
+        recorded: (R, M) weights by step.
+        rows: R names.
+        words: M labels, told apart.
         steps: those that get a marker.
     """
     last = len(losses) - 1
@@ -242,23 +257,63 @@ def picture(losses: np.ndarray, stops: Sequence[int], steps: Sequence[int]) -> s
 
     drawn = np.unique(np.linspace(0, last, min(POINTS, last + 1)).round().astype(int)).tolist()
     curve = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(at, drawn))
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in map(at, stops))
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in map(at, recorded))
+    foot = HIGH + BETWEEN + LOW
     marks = "".join(
-        f'<path d="M{x:.1f} {HIGH}V{y:.1f}" stroke="{ORANGE}" stroke-dasharray="3 2"/>'
+        f'<path d="M{x:.1f} {HIGH}V{y:.1f}M{x:.1f} {foot}v{-LOW}" stroke="{ORANGE}" '
+        f'stroke-dasharray="3 2"/>'
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#fff" stroke="{ORANGE}" stroke-width="3"/>'
         for x, y in map(at, steps)
     )
     here = ", ".join(f"{losses[step]:.2f} at step {step}" for step in steps)
-    said = f"loss over {len(losses)} steps, from {losses[0]:.2f} to {losses[-1]:.2f}; {here}"
+    word = int(recorded[max(recorded)][0].argmax())
+    said = (
+        f"loss over {len(losses)} steps, from {losses[0]:.2f} to {losses[-1]:.2f}; {here}; "
+        f"under it the weight of each row on {words[word]}"
+    )
+    up, along = _ticks(low, high, last)
     return svg(
         said,
-        (-LEFT, -ABOVE, WIDE + LEFT + RIGHT, HIGH + ABOVE + BELOW),
-        axes(WIDE, HIGH, "loss", *_ticks(low, high, last), room=12),
-        text(WIDE, HIGH + 50, "step", "end"),
+        (-LEFT, -ABOVE, WIDE + LEFT + RIGHT, foot + ABOVE + BELOW),
+        axes(WIDE, HIGH, "loss", up, [], room=12),
         f'<polyline points="{curve}" fill="none" stroke="{BLUE}" stroke-width="2"/>',
         f'<path d="{dots}" stroke="{BLUE}" stroke-width="5" stroke-linecap="round"/>',
+        f'<g transform="translate(0 {HIGH + BETWEEN})">',
+        _shares(recorded, rows, words, word, last, along),
+        "</g>",
+        text(WIDE, foot + 50, "step", "end"),
         marks,
         wide=480,
+    )
+
+
+def _shares(
+    recorded: Mapping[int, np.ndarray],
+    rows: Sequence[str],
+    words: Sequence[str],
+    word: int,
+    last: int,
+    along: Sequence[Tick],
+) -> str:
+    """What each row puts on one word, step by step, under their names."""
+    lines = "".join(
+        f'<polyline fill="none" stroke="{look.drawn}" stroke-width="3" points="'
+        + " ".join(
+            f"{WIDE * step / last:.1f},{LOW * (1 - weights[n, word]):.1f}"
+            for step, weights in recorded.items()
+        )
+        + '"/>'
+        for n, look in zip(range(len(rows)), LOOKS, strict=False)
+    )
+    named = "".join(
+        f'<tspan fill="{look.drawn}" font-weight="bold">{html.escape(row)}</tspan>\u2003'
+        for row, look in zip(rows, LOOKS, strict=False)
+    )
+    return (
+        axes(WIDE, LOW, "", [Tick(0, "1"), Tick(LOW, "0")], along, room=12)
+        + text(0, -37, f"weight on “{words[word]}” by")
+        + f'<text x="0" y="-10">{named}</text>'
+        + lines
     )
 
 

@@ -1,6 +1,6 @@
-// Draws WhoListens: the heatmap, or arcs over the sentence; beside it one row as bars and in words.
+// Draws WhoListens: the heatmap, with one of its rows as bars over the keys, or arcs over the sentence; and that row in words.
 
-import { bars, drawn, element, grid, mount, moved, setText, settling, shade } from "./figure.mjs";
+import { drawn, element, grid, mount, moved, setText, settling, shade } from "./figure.mjs";
 
 const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
@@ -8,7 +8,7 @@ const CROWD = 17;
 const FEW = 7; // are set larger
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
-const MOST = 1.6; // times its size, in a place that is wider
+const MOST = 2.2; // times its size, in a place that is wider
 const FAINT = 0.05; // less weight has no arc in a row that is not chosen
 
 /** Where words stand in a line: the middle of each, and the end of the last. */
@@ -69,24 +69,42 @@ function arches({ words, names, onChoose, onHover }) {
   };
 }
 
+/** One row of weights as bars, each over its key's column, and how much of it came or went since before. */
+function bars(count) {
+  const parts = Array.from({ length: count }, () => ["fill", "came", "went"].map((name) => element("span", { class: name })));
+  const cells = parts.map((each) => element("td", {}, element("div", {}, ...each)));
+  const height = (part, share) => { part.style.height = `${100 * Math.max(share, 0)}%`; };
+  return {
+    node: element("tr", { class: "bars", "aria-hidden": "true" }, element("td"), ...cells),
+    paint: (row, before = row) => row.forEach((weight, m) => {
+      const [fill, came, went] = parts[m];
+      height(fill, Math.min(weight, before[m]));
+      height(came, weight - before[m]);
+      height(went, before[m] - weight);
+    }),
+  };
+}
+
 function draw(body, model) {
   let table, chart, sentence, choice, size, views;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
-  const palette = model.get("palette");
-  const told = element("p", { class: "told", "aria-hidden": "true" });
+  const [found, more] = [element("span", { class: "finding" }), element("span", { class: "more" })];
+  const told = element("p", { class: "told", "aria-hidden": "true" }, found, " ", more);
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const above = element("div", { class: "tools" });
   const panels = element("div", { class: "panels" });
-  body.append(above, panels);
+  const taken = element("p", { class: "hint", "aria-hidden": "true" }, "Orange: what the mask took, and who has it now.");
+  body.append(told, above, panels, taken, said);
 
   const show = (row) => {
-    const { weights, named, blocked, told: sentences } = model.get("state");
+    const { weights, before, found: findings, told: sentences } = model.get("state");
     table.highlight(row);
     sentence?.highlight(row);
-    chart.paint(`weights of ${named.queries[row]}`, weights[row], blocked[row]);
-    setText(told, sentences[row]);
+    chart.paint(weights[row], before?.[row]);
+    setText(found, findings[row]);
+    setText(more, sentences[row].slice(findings[row].length + 1));
   };
 
   // What is seen follows the pointer. Only the chosen row is read out: a live region must not chatter.
@@ -138,11 +156,12 @@ function draw(body, model) {
   });
 
   const build = ({ queries, keys, named, choices, typed: text }) => {
-    chart = bars({ names: named.keys });
+    chart = bars(keys.length);
     table = grid({
       label: model.get("title"), rows: queries, columns: keys,
       onMove: ({ row }) => select(row), onHover: preview,
     });
+    table.node.querySelector("tbody").prepend(chart.node);
     const isOneSentence = JSON.stringify(queries) === JSON.stringify(keys);
     sentence = isOneSentence ? arches({ words: queries, names: named.queries, onChoose: select, onHover: preview }) : null;
     views = [table.node, ...(sentence ? [sentence.node] : [])];
@@ -154,8 +173,8 @@ function draw(body, model) {
     if (!sentence) turn.remove();
     else if (!turn.parentNode) above.insertBefore(turn, own.parentNode ? own : null);
     if (canRead && !own.parentNode) above.append(own);
-    panels.replaceChildren(element("div", { class: "views" }, ...views),
-      element("div", { class: "beside" }, chart.node, told, said));
+    body.style.setProperty("--columns", keys.length);
+    panels.replaceChildren(element("div", { class: "views" }, ...views));
   };
 
   const update = () => {
@@ -166,12 +185,13 @@ function draw(body, model) {
     size = wanted;
     if (choice) choice.value = state.shown;
     const { named } = state;
+    taken.hidden = !state.before;
     state.weights.forEach((row, n) =>
       row.forEach((weight, m) => {
         const blocked = state.blocked[n][m];
         const text = blocked && weight === 0 ? "0" : weight.toFixed(2);
         const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${text}`;
-        const [face, ink] = shade(palette, weight);
+        const [face, ink] = shade(weight);
         table.paint(n, m, { text, name, blocked, face, ink });
         sentence?.paint(n, m, weight);
       }),

@@ -1,4 +1,4 @@
-"""Who listens to whom: a heatmap of weights, and one row of it as a distribution and in words."""
+"""Who listens to whom: a heatmap of weights, and one row of it as bars over the keys, in words."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class WhoListens(WithRows):
         query_tokens: N labels, who listens.
         key_tokens: M labels, who is listened to; None means the same.
         blocked: (N, M) bool, True = may not attend, hatched; None blocks nothing.
+        before: (N, M), the weights without what is blocked, to see where theirs went.
         shown: which head is shown, counted from 0 through all layers.
         reader: of a list of words, their weights, as `small.weights`: then the page takes a
             sentence of the reader's own.
@@ -53,7 +54,7 @@ class WhoListens(WithRows):
     title = traitlets.Unicode("Who listens to whom").tag(sync=True)
     view = traitlets.Enum(["table", "arcs"], "table").tag(sync=True)
     weights, query_tokens, key_tokens, blocked = Input(), Input(), Input(), Input()
-    shown, reader = Input(), Input()
+    before, shown, reader = Input(), Input(), Input()
 
     def __init__(
         self,
@@ -61,6 +62,7 @@ class WhoListens(WithRows):
         query_tokens: Sequence[str],
         key_tokens: Sequence[str] | None = None,
         blocked: Any = None,
+        before: Any = None,
         shown: int = 0,
         reader: Callable[[Sequence[str]], Any] | None = None,
     ) -> None:
@@ -70,6 +72,7 @@ class WhoListens(WithRows):
             query_tokens=query_tokens,
             key_tokens=keys,
             blocked=blocked,
+            before=before,
             shown=shown,
             reader=reader,
         )
@@ -81,6 +84,10 @@ class WhoListens(WithRows):
         weights = _maps(inputs["weights"], shape)
         given, shown = inputs["blocked"], inputs["shown"]
         blocked = array("blocked", np.zeros(shape) if given is None else given, shape) != 0
+        before = inputs["before"]
+        if before is not None:
+            before = array("before", before, shape)
+            refuse_what_are_no_shares(before, queries, ", before")
         for name, each in weights.items():
             refuse_what_are_no_shares(each, queries, f", {name}" if name else "")
         if shown not in range(len(weights)):
@@ -90,6 +97,7 @@ class WhoListens(WithRows):
             "query_tokens": queries,
             "key_tokens": keys,
             "blocked": blocked,
+            "before": before,
             "shown": shown,
             "reader": inputs["reader"],
         }
@@ -102,9 +110,16 @@ class WhoListens(WithRows):
         spread = entropies(weights)
         tokens = inputs["query_tokens"]
         queries, keys = told_apart(tokens), told_apart(inputs["key_tokens"])
+        before = inputs["before"]
+        found = [
+            finding(query, row, keys) if before is None else gone(query, row, keys, hidden, was)
+            for query, row, hidden, was in zip(
+                queries, weights, blocked, weights if before is None else before, strict=True
+            )
+        ]
         told = [
-            in_words(query, row, keys, hidden, entropy)
-            for query, row, hidden, entropy in zip(queries, weights, blocked, spread, strict=True)
+            f"{first} {spread_in_words(row, hidden, entropy)}".rstrip()
+            for first, row, hidden, entropy in zip(found, weights, blocked, spread, strict=True)
         ]
         return {
             "weights": weights.tolist(),
@@ -112,7 +127,9 @@ class WhoListens(WithRows):
             "keys": as_labels(inputs["key_tokens"]),
             "named": {"queries": queries, "keys": keys},
             "blocked": blocked.tolist(),
+            "before": None if before is None else before.tolist(),
             "entropy": spread,
+            "found": found,
             "told": told,
             "choices": choices,
             "shown": inputs["shown"],
@@ -153,7 +170,7 @@ class WhoListens(WithRows):
 
     def change(self, **inputs: Any) -> None:
         if "weights" in inputs:
-            inputs = {"shown": 0, **inputs}
+            inputs = {"shown": 0, "before": None, **inputs}
         super().change(**inputs)
 
     def summary(self) -> str:
@@ -236,7 +253,7 @@ def refuse_what_are_no_shares(weights: np.ndarray, queries: Sequence[str], where
 def in_words(
     query: str, row: np.ndarray, keys: Sequence[str], hidden: np.ndarray, entropy: float
 ) -> str:
-    """One row of weights as a sentence.
+    """One row of weights in sentences.
 
     Args:
         query: who listens.
@@ -245,16 +262,53 @@ def in_words(
         hidden: (M,) bool, True = blocked.
         entropy: of the row, in nats.
     """
+    return f"{finding(query, row, keys)} {spread_in_words(row, hidden, entropy)}".rstrip()
+
+
+def finding(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
+    """What one row of weights shows, in a sentence."""
+    if not row.any():
+        return f"“{query}” listens to nothing: all its weights are 0."
+    first, *others = _most(row, keys, "“{}” ({:.2f})")[:TOLD]
+    then = f", then to {' and '.join(others)}" if others else ""
+    return f"“{query}” listens most to {first}{then}."
+
+
+def gone(
+    query: str, row: np.ndarray, keys: Sequence[str], hidden: np.ndarray, before: np.ndarray
+) -> str:
+    """Where the weight of blocked keys went, in a sentence; what the row shows if they had none.
+
+    Args:
+        query, row, keys, hidden: as in `in_words`.
+        before: (M,) weights with nothing blocked.
+    """
+    lost = before * hidden
+    if lost.sum() < SHOWN or not row.any():
+        return finding(query, row, keys)
+    *givers, last = _most(lost, keys, "“{}” ({:.2f})")
+    taken = f"{', '.join(givers)} and {last}" if givers else last
+    every = _most(row - before, keys, "“{}” (+{:.2f})")
+    *takers, last = every[:TOLD]
+    given = f"{', '.join(takers)} and {last}" if takers else last
+    mostly = "mostly " if len(every) > TOLD else ""
+    return f"“{query}” gives the share of {taken} {mostly}to {given}."
+
+
+def _most(amounts: np.ndarray, keys: Sequence[str], form: str) -> list[str]:
+    """The keys that have amounts worth telling, each with its own, the largest first."""
+    order = np.argsort(-amounts, kind="stable")
+    return [form.format(keys[m], amounts[m]) for m in order if amounts[m] >= SHOWN]
+
+
+def spread_in_words(row: np.ndarray, hidden: np.ndarray, entropy: float) -> str:
+    """How far a row of weights is spread, and how many keys are blocked."""
     count = int(hidden.sum())
     are = "is" if count == 1 else "are"
-    closed = f" {count} of {len(keys)} keys {are} blocked." if count else ""
+    closed = f"{count} of {len(row)} keys {are} blocked." if count else ""
     if not row.any():
-        return f"“{query}” listens to nothing: all its weights are 0.{closed}"
-    order = np.argsort(-row, kind="stable")
-    loudest = [f"“{keys[m]}” ({row[m]:.2f})" for m in order[:TOLD] if row[m] >= SHOWN]
-    first, *others = loudest
-    then = f", then to {' and '.join(others)}" if others else ""
+        return closed
     return (
-        f"“{query}” listens most to {first}{then}. Entropy {entropy:.2f} nats: as spread out as "
-        f"{np.exp(entropy):.1f} keys with equal shares.{closed}"
+        f"Entropy {entropy:.2f} nats: as spread out as {np.exp(entropy):.1f} keys with equal "
+        f"shares. {closed}"
     )

@@ -21,6 +21,7 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
+LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 BELOW = 0.05  # nats below the honest best: a model that has looked ahead
 STROKES = ("-", "--", ":")
 Numbers = Any  # nested lists, an array or a tensor
@@ -155,6 +156,66 @@ def losses(
         if cheats
         else "",
     )
+
+
+@in_style
+def given_away(
+    apart: Mapping[str, Mapping[str, tuple[float, float]]], best: Mapping[str, tuple[float, str]]
+) -> Picture:
+    """For each text and model the loss in training, and on texts that are cut off.
+
+    Args:
+        apart: for each text and model, both losses.
+        best: for each text the honest best, and a label.
+    """
+    figure, axes = new_figure(columns=len(apart), width=9.8, height=3.6)
+    words, worse = [], []
+    for place, (text, models) in zip(axes[0], apart.items(), strict=True):
+        floor, label = best[text]
+        place.axvspan(-1, floor, color="#ececec", linewidth=0, zorder=0)
+        place.axvline(floor, color=GREY, linewidth=1.5, zorder=0)
+        for n, (name, (trained, cut)) in enumerate(models.items()):
+            leaks = cut - trained > LEAKS
+            if leaks and place is axes[0, 0]:
+                worse.append(name)
+            colour = ORANGE if leaks else BLUE
+            dot: dict = {"color": colour, "marker": "o", "markersize": 9, "clip_on": False}
+            place.plot([trained, cut], [n, n], color=colour, linewidth=3)
+            place.plot(cut, n, **dot, markerfacecolor="white", mew=2.5)
+            place.plot(trained, n, **dot)
+            said = f"{trained:.2f} → {cut:.2f}" if leaks else f"{trained:.2f}"
+            place.annotate(
+                said,
+                (max(trained, cut), n),
+                (12, 0),
+                textcoords="offset points",
+                va="center",
+                color=colour,
+            )
+            words.append(f"{text}, {name}: {trained:.2f} and {cut:.2f}")
+        place.set_yticks(range(len(models)), models)
+        place.set(ylim=(len(models) - 0.4, -0.6))
+        place.set_xscale("function", functions=(_root, np.square))  # 0 has a place on it
+        most = max(map(max, models.values()))
+        place.set(xlim=(0, 3.6 * most))
+        ticks = [tick for tick in (0, 1, 4, 10, 40) if tick < 1.3 * most]
+        place.set_xticks(ticks, [str(tick) for tick in ticks])
+        place.tick_params(which="both", length=0)
+        place.tick_params(axis="y", labelcolor="black", pad=8)
+        place.set_title(f"{text}. Line: {label.replace(': ', ', ')}")
+        place.set_xlabel("loss:  ● in training   ○ cut off")
+    return Picture(
+        figure,
+        f"Pairs of dots, a panel a text, a row a model: the loss in training and on texts that are "
+        f"cut off. {'; '.join(words)}.",
+        f"Cut off what comes next, and {_listed(worse)} lose on {next(iter(apart))}"
+        if worse
+        else "Nothing is lost when what comes next is cut off",
+    )
+
+
+def _root(losses: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.maximum(losses, 0))
 
 
 def _listed(names: Sequence[str]) -> str:

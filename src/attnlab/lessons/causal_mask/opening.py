@@ -16,6 +16,7 @@ from attnlab.figures.live.parts import (
     box,
     line,
     places,
+    ring,
     rise,
     word,
 )
@@ -25,17 +26,17 @@ SEED = 57  # chosen, for a subject and a noun nearer to the verb, of which only 
 WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the model
 NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
 LETTERS, GAP = 20, 16
-HIGH, FLOOR, LINE, STEPS = 270, 192, 216, 244  # of the sheet; of arcs, words and numbers
-RIGHT, TOP, LOW = WIDE - 4, 20, 260  # of the curtain
+STOPS = (0, 1, NEAREST, ASKS, VERB)  # words at whose writing the film rests
+HIGH, FLOOR, LINE, STEPS = 256, 148, 176, 206  # of the sheet; of arcs, words and numbers
+RIGHT, TOP, LOW = WIDE - 4, 16, 226  # of the curtain
 FOLDS = "0 16 16 0"  # how wide they are
-FIRST, APART, TALL = 38, 42, 28  # of exercises: the first line, from one to the next; a curtain
-OPEN, TALLER = 40, 1.25  # how far what a word gives itself is pulled up; other arcs, as a factor
-COPIES = 84  # how far one is that is only asked about
-LOOP, FLAT = 13, 20  # how far both are pulled up between two lines
-HIDDEN = 4  # exercises with room for a word on the curtain
+FIRST, APART, TALL = 34, 41, 28  # of exercises: the first line, from one to the next; a curtain
+TALLER, BESIDE = 1.25, 10  # of arcs, a factor; how far beside a word's ring they end
+COPIES = 60  # how far an arc is pulled up that is only asked about
+RING, FLAT = 6, 20  # a ring's radius between two lines; how far arcs are pulled up there
 MIDDLES = places(WRITTEN, LETTERS, GAP, left=34)
 THICKEST = 6  # of arcs
-LEAST, MUCH = 0.02, 0.1  # a weight that is drawn, and one between the lines of exercises
+LEAST = 0.02  # a weight that is drawn
 
 
 def opening() -> Film:
@@ -45,25 +46,31 @@ def opening() -> Film:
     row = rows[ASKS]
     to = max(range(ASKS), key=lambda m: row[m])
     asks, heard, verb, nearest = (f"“{WRITTEN[n]}”" for n in (ASKS, to, VERB, NEAREST))
-    tells = {
-        0: f"A model has one word, “{WRITTEN[0]}”. What comes next is not written yet.",
-        1: f"It writes “{WRITTEN[1]}”: one step, one word.",
-        2: "Each word can listen to itself and to those before it.",
-        ASKS: f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
-        VERB: f"The model writes {verb}, which fits {heard}. Six words took six steps.",
-    }
+    tells = (
+        f"A model has one word, “{WRITTEN[0]}”. What comes next is not written yet.",
+        f"It writes “{WRITTEN[1]}”: one step, one word.",
+        f"{nearest} comes in step {NEAREST}. Each word can listen to itself and to those "
+        "before it.",
+        f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
+        f"The model writes {verb}, which fits {heard}. Six words took six steps.",
+    )
     frames = [
-        *(
-            Frame(_writing(rows, n), tells.get(n, f"Step {n}: “{WRITTEN[n]}”."))
-            for n in range(len(WRITTEN))
-        ),
+        *(Frame(_writing(rows, n), told) for n, told in enumerate(tells)),
         Frame(
-            _copied(rows),
+            _copied([ASKS]),
             f"In training the text is there at once, and {asks} could copy {verb}.",
         ),
         Frame(
-            _exercises(rows, solved=False),
+            _copied(range(VERB)),
+            "And so could each word: what it should guess stands beside it.",
+        ),
+        Frame(
+            _exercises(rows, listens=False),
             "So each bold word gets a curtain of its own: one text, six exercises.",
+        ),
+        Frame(
+            _exercises(rows),
+            "Each bold word listens as it did while the text was written: never ahead.",
         ),
         Frame(
             _exercises(rows, solved=True),
@@ -73,42 +80,45 @@ def opening() -> Film:
     return Film("One text, six exercises", frames, HIGH)
 
 
-def _writing(rows: list[list[float]], at: int) -> list[Part]:
-    """Words up to one whose arcs are in focus, and the curtain.
+def _writing(rows: list[list[float]], stop: int) -> list[Part]:
+    """Words up to one that is in focus, and the curtain.
 
-    The next word stands behind the curtain already, so that its edge uncovers it.
+    The words until the next stop stand behind the curtain already, so that its edge uncovers them.
     """
-    return [*_arcs(rows, at, at), *_text(min(at + 1, VERB), [at]), *_curtain(_edge(at))]
+    at, behind = STOPS[stop], STOPS[min(stop + 1, len(STOPS) - 1)]
+    listens = min(at, ASKS)
+    return [*_arcs(rows, listens), *_text(behind, [at]), *_curtain(_edge(at))]
 
 
 def _text(last: int, focus: Sequence[int]) -> list[Part]:
     """Words up to a last one, and in which step each was written."""
-    parts = [word("step 0", MIDDLES[0], STEPS, "step", GREY, size=SMALL)]
+    parts = []
     for n in range(last + 1):
         parts.append(_word(f"word {n}", n, LINE, n in focus))
         if n:
-            parts.append(word(f"step {n}", MIDDLES[n], STEPS, f"{n}", GREY, size=SMALL))
+            says = f"step {n}" if n == 1 else f"{n}"
+            parts.append(word(f"step {n}", MIDDLES[n], STEPS, says, GREY, size=SMALL))
     return parts
 
 
-def _arcs(rows: list[list[float]], last: int, focus: int | None) -> list[Part]:
-    """Of words up to a last one."""
-    return [
-        arc(
-            f"{n} to {m}",
-            MIDDLES[n],
-            MIDDLES[m],
-            FLOOR,
-            rows[n][m],
-            ORANGE if n == focus else BLUE,
-            1 if n == focus else 0.5,
-            thickest=THICKEST,
-            pull=OPEN if n == m else TALLER * rise(MIDDLES[n] - MIDDLES[m], WIDE),
-        )
-        for n in range(last + 1)
-        for m in range(n + 1)
-        if rows[n][m] >= LEAST
-    ]
+def _arcs(rows: list[list[float]], last: int) -> list[Part]:
+    """Of words up to a last one, which is in focus."""
+    parts = []
+    for n in range(last + 1):
+        colour, opacity = (ORANGE, 1) if n == last else (BLUE, 0.5)
+        for m in range(n + 1):
+            key, weight = f"{n} to {m}", rows[n][m]
+            if weight < LEAST:
+                continue
+            if n == m:
+                parts.append(ring(key, MIDDLES[n], FLOOR + 4, weight, colour, opacity))
+                continue
+            ends = MIDDLES[n], MIDDLES[m] + BESIDE
+            pull = TALLER * rise(ends[0] - ends[1], WIDE)
+            parts.append(
+                arc(key, *ends, FLOOR, weight, colour, opacity, thickest=THICKEST, pull=pull)
+            )
+    return parts
 
 
 def _word(
@@ -174,42 +184,45 @@ def _place(n: int) -> tuple[str, float, float]:
     return f"curtain {n}", FIRST + APART * (n - 1) - 21, TALL
 
 
-def _copied(rows: list[list[float]]) -> list[Part]:
-    """All words, and where one would look that copies the next."""
-    start, end = MIDDLES[ASKS], MIDDLES[VERB]
+def _copied(copying: Sequence[int]) -> list[Part]:
+    """All words, and where some would look that copy the next."""
     copies = [
         _word(f"word {m} of {n}", m, LINE, False, 0) for n in range(1, VERB) for m in range(n)
     ]  # that are going to lie over each other's lines
     drawn_in = [part for n in range(1, len(WRITTEN)) for part in _cloth(*_place(n), RIGHT)]
-    return [
-        *copies,
-        *_arcs(rows, ASKS, None),
-        *_text(VERB, [ASKS, VERB]),
-        arc("copied", start, end, FLOOR, 0.5, ORANGE, dashes="2 8", pull=COPIES),
-        word("copy", (start + end) / 2, FLOOR - 0.75 * COPIES - 16, "copy?", ORANGE, weight=600),
-        *drawn_in,
-    ]
+    focus = {*copying, copying[-1] + 1}
+    parts = [*copies, *(_word(f"word {n}", n, LINE, n in focus) for n in range(len(WRITTEN)))]
+    for n in copying:
+        ends = MIDDLES[n] + 5, MIDDLES[n + 1] - 5
+        parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 8", pull=COPIES))
+    middle, high = (MIDDLES[copying[0]] + MIDDLES[VERB]) / 2, FLOOR - 0.75 * COPIES - 18
+    return [*parts, word("copy", middle, high, "copy?", ORANGE, size=24, weight=600), *drawn_in]
 
 
-def _exercises(rows: list[list[float]], solved: bool) -> list[Part]:
+def _exercises(rows: list[list[float]], listens: bool = True, solved: bool = False) -> list[Part]:
     """For each word the text so far, which it can listen to, and a curtain before the rest.
 
     On the curtain is a tag: what is to be guessed.
     """
     parts = []
     for n in range(1, len(WRITTEN)):
-        x, y, guesses = MIDDLES[n], FIRST + APART * (n - 1), n - 1
+        x, y, asks = MIDDLES[n], FIRST + APART * (n - 1), n - 1
         parts.append(word(f"exercise {n}", 14, y, f"{n}", GREY, size=SMALL))
-        for m, weight in enumerate(rows[guesses][:n]):
+        for m in range(n):
             key = f"word {m}" if n == VERB else f"word {m} of {n}"
-            parts.append(_word(key, m, y, False, weight=700 if m == guesses else 400))
-            if weight >= MUCH:
-                key, ends = f"{guesses} to {m}", (MIDDLES[guesses], MIDDLES[m], y - 18)
-                pull = LOOP if m == guesses else FLAT
-                parts.append(arc(key, *ends, weight, BLUE, 0.8, thickest=4, pull=pull))
-        parts += [*_cloth(*_place(n), _edge(guesses)), *_tag(n, x, y)]
+            parts.append(_word(key, m, y, False, weight=700 if m == asks else 400))
+        if listens:
+            parts.append(_listens(rows[asks], asks, y))
+        parts += [*_cloth(*_place(n), _edge(asks)), *_tag(n, x, y)]
         answer = WRITTEN[n] if solved else "?"
         parts.append(word(f"answer {n}", x, y, answer, INK, size=LETTERS, weight=600))
-        if n <= HIDDEN:
-            parts += _says(f" {n}" if n > 1 else "", 428, y, "hidden", 38)
-    return parts
+    return [*parts, *_says(" all", 406, FIRST + 1.5 * APART, "hidden", 44)]
+
+
+def _listens(row: Sequence[float], asks: int, y: float) -> Part:
+    """To which word most, over its line."""
+    to = max(range(asks + 1), key=lambda m: row[m])
+    key, x = f"{asks} to {to}", MIDDLES[asks]
+    if to == asks:
+        return ring(key, x, y - 18, row[to], BLUE, 0.8, RING, thickest=4)
+    return arc(key, x, MIDDLES[to], y - 18, row[to], BLUE, 0.8, thickest=4, pull=FLAT)

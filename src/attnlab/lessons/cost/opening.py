@@ -1,9 +1,10 @@
 """Lesson 11 opens with a tile that slides over all scores: four are seen at a time, then forgotten.
 
-Of a query stay its largest score and a bar: as long as its sum of weights, and as much of each
-colour as that block of keys gave. The first query is followed: block B brings a larger score, so
-all of its bar shrinks by one factor, and no score of A is needed again. In the end the answers
-stand beside those from all scores at once.
+The first query is followed. Each key gives it a column, as wide as its weight and as high as its
+value. Columns are levelled into one block, whose width is the sum of the weights, s, and whose area
+is the sum of weights × values, o: these and the largest score, m, are what is kept. Keys B bring a
+larger score, so the block becomes narrower by one factor, and no score of A is needed again. In the
+end its height, o/s, is the answer, at which all columns at once are levelled, too.
 """
 
 from __future__ import annotations
@@ -22,67 +23,74 @@ TOKENS = BLOCK * BLOCKS
 NAMES, COLOURS = "ABC", (PURPLE, GREEN, BLUE)  # of blocks of keys
 SCORES = np.array(
     [
-        [1, 0, 0, 3, 2, 0],
+        [1, 0, 0, 2, 0, 1],
         [3, 1, 2, 0, 1, 1],
         [3, 1, 2, 0, 4, 1],
         [1, 2, 0, 3, 0, 2],
-        [2, 0, 1, 2, 3, 0],
+        [2, 0, 1, 2, 3, 1],
         [1, 4, 2, 1, 3, 2],
     ],
     float,
 )
+VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
-HIGH, CELL = 266, 35  # of the sheet; a score
-LEFT, TOP = 31, 32  # of all scores
-RIGHT, FOOT = LEFT + TOKENS * CELL, 261  # of all scores; a line under them
-HEADS = 20  # a line over them
+HIGH, CELL = 264, 30  # of the sheet; a score
+LEFT, TOP = 58, 54  # of all scores
+LOW, FOOT = TOP + TOKENS * CELL, 257  # of all scores; a line under them
+HEADS = 20, 44  # lines over them
+ANSWERS, LENGTH = 256, 42  # left of answers, and how wide they are
+ROOM, ROOM_SIZE = (306, TOP - 2), (172, LOW - TOP + 5)  # of what is kept, in fast memory
+SUMS, UNIT, STEP = 310, 76.5, 29  # left of columns; px for a weight of 1, and for a value of 1
 MARGIN = 3  # of fast memory around a tile
-APART = (330, 82)  # the tile that has not come yet
-LARGEST, SUMS, UNIT = 262, 318, 36  # left of what is kept, and px for a sum of 1
-ANSWERS, LENGTH = 390, 84  # left of answers, and how long they are
-AT_ONCE = 262  # left of those from all scores at once
-THIN = 7  # how far bars are from their row's edges
-DIGITS = 22  # size of scores
+APART = (ROOM[0] + ROOM_SIZE[0] / 2 - CELL, 80)  # the tile that has not come yet
+LARGEST = (445, 57)  # a row's largest score so far
+DIGITS = 20  # size of scores
 DARK, PALE = 0.6, 0.2  # faces of a row's largest score so far, and of others
 RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 class Kept(NamedTuple):
-    """Of a block of queries, after some blocks of keys.
+    """Of a block of queries, after some blocks of keys; each is (2,).
 
     Attributes:
-        m: (2,), the largest score so far.
-        whence: (2,), the first block that has it.
-        sums: (2, blocks so far), of e^(score − m): s of each query, block by block.
-        factors: (2,), by which the last block multiplied the sums before it.
+        m: the largest score so far.
+        whence: the first block that has it.
+        s: the sum of e^(score − m).
+        o: the sum of e^(score − m) times value.
+        factors: by which the last block multiplied the sums before it.
     """
 
     m: np.ndarray
     whence: np.ndarray
-    sums: np.ndarray
+    s: np.ndarray
+    o: np.ndarray
     factors: np.ndarray
 
-    def having_met(self, scores: np.ndarray) -> Kept:
-        """After one more block, (2, 2) scores; one factor a query multiplies what was kept."""
+    def having_met(self, j: int, scores: np.ndarray) -> Kept:
+        """After block j of keys, (2, 2) scores; one factor a query multiplies both sums."""
         m = np.maximum(self.m, scores.max(axis=1))
-        fresh = np.exp(scores - m[:, None]).sum(axis=1, keepdims=True)
-        factors = np.exp(self.m - m)
-        whence = np.where(m > self.m, self.sums.shape[1], self.whence)
-        return Kept(m, whence, np.hstack([self.sums * factors[:, None], fresh]), factors)
+        shrunk, weights = self.shrunk(np.exp(self.m - m)), np.exp(scores - m[:, None])
+        s, o = shrunk.s + weights.sum(axis=1), shrunk.o + weights @ VALUES[j * BLOCK :][:BLOCK]
+        return Kept(m, np.where(m > self.m, j, self.whence), s, o, shrunk.factors)
+
+    def shrunk(self, factors: np.ndarray) -> Kept:
+        return self._replace(s=self.s * factors, o=self.o * factors, factors=factors)
 
     @property
-    def shares(self) -> np.ndarray:
-        """(2, blocks so far), how much of an answer comes from each; a query's add up to 1."""
-        shares: np.ndarray = self.sums / self.sums.sum(axis=1, keepdims=True)
-        return shares
+    def answers(self) -> np.ndarray:
+        answers: np.ndarray = self.o / self.s
+        return answers
 
 
-def at_once() -> np.ndarray:
-    """(6, 3), how much of each answer comes from each block: softmax of all scores."""
-    powers = np.exp(SCORES)
-    weights = powers / powers.sum(axis=1, keepdims=True)
-    shares: np.ndarray = weights.reshape(TOKENS, BLOCKS, BLOCK).sum(axis=2)
-    return shares
+_ZERO = np.zeros(BLOCK)
+NOTHING = Kept(_ZERO - np.inf, _ZERO.astype(int), _ZERO, _ZERO, _ZERO)
+
+
+def at_once(query: int) -> np.ndarray:
+    """(6,), softmax of all scores of a query."""
+    powers = np.exp(SCORES[query])
+    weights: np.ndarray = powers / powers.sum()
+    return weights
 
 
 def opening() -> Film:
@@ -90,52 +98,62 @@ def opening() -> Film:
     every = SCORES.reshape(BLOCKS, BLOCK, BLOCKS, BLOCK).swapaxes(1, 2)
     kept = [_met(rows) for rows in every]
     a, b, c = kept[0]
-    old, new = a.m[0], b.m[0]
+    old, new, factor = a.m[0], b.m[0], b.factors[0]
     frames: list[Frame] = []
 
-    def tile(at: int, told: str, *more: Part) -> None:
-        """One in fast memory, and the answers of all blocks of queries before."""
+    def tile(at: int, told: str, *more: Part, known: int = 0, held: Kept | None = None) -> None:
+        """One in fast memory, what is held of others, and answers of so many blocks of queries."""
         i, j = divmod(at, BLOCKS)
-        parts = [*_grid(at, at), *_memory(_corner(at)), *_scores(at, every[i, j], kept[i][j].m)]
-        parts += [part for n in range(i) for part in _answers(n, kept[n][-1])]
+        parts = [*_grid(at, at, i * BLOCK), *_answers(kept[:known], i * BLOCK)]
+        parts += [*_memory(_corner(at)), _title(f"query {i * BLOCK + 1}")]
+        parts += _scores(at, every[i, j], kept[i][j].m)
+        parts += _largest(i, held or kept[i][j], held is None)
         frames.append(Frame([*parts, *more], told))
 
-    told = f"{TOKENS} queries and {TOKENS} keys make {TOKENS**2} scores. Fast memory has "
-    frames.append(Frame([*_grid(0), *_memory(APART), *_apart()], f"{told}room for {BLOCK**2}."))
+    def columns(at: int, level: bool = False) -> list[Part]:
+        """Of the first query in a tile, right of what was kept before, or levelled with it."""
+        i, j = divmod(at, BLOCKS)
+        now, before = kept[i][j], kept[i][j - 1] if j else NOTHING
+        weights = np.exp(every[i, j, 0] - now.m[0])
+        left = SUMS + UNIT * before.s[0] * now.factors[0]
+        covered = np.full(BLOCK, now.answers[0] - 1 / STEP)  # whose edges are not seen
+        highs = covered if level else VALUES[j * BLOCK :][:BLOCK]
+        return _columns(f"{i}", j * BLOCK, weights, highs, left, named=not level)
+
+    told = f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores. Fast memory has room for "
+    parts = [*_grid(0), *_answers([]), *_memory(APART), *_apart()]
+    frames.append(Frame(parts, f"{told}{BLOCK**2}, and a few totals."))
     tile(0, f"The first {BLOCK} queries meet the first {BLOCK} keys. Bold: a row's largest score.")
-    told = "Kept: each row's largest, and its weights, e^(score − largest), added up."
-    tile(0, told, *_kept(0, a, a.m))
+    tile(0, "A key's column is its weight, e^(score − max), wide, and its value high.", *columns(0))
+    told = "Levelled, and kept: sums of weights (width) and of weights × values (area)."
+    tile(0, told, *columns(0, True), *_block(0, a))
     told = f"The tile moves on and forgets A. Query 1 has a larger score: {_whole(new)}"
-    tile(1, f"{told}, not {_whole(old)}.", *_before(a, b), *_kept(0, a, b.m))
-    power = f"e{_whole(old)}⁻{_whole(new)}".translate(RAISED)
-    shrunk = b._replace(sums=b.sums[:, :1])
-    told = f"So its bar shrinks, times {power} = {b.factors[0]:.2f}. No score of A is needed again."
-    tile(1, told, *_before(a, b), *_kept(0, shrunk, b.m), *_shrinks(a, b.factors))
-    tile(2, "B's weights join the bars, then C's, each in its colour.", *_kept(0, c, c.m))
-    tile(BLOCKS, "Each bar, divided by its sum, is an answer: so much of each block's values.")
-    last = kept[1][-1]
-    told = "The next queries: a tile comes, is used, and is gone."
-    tile(2 * BLOCKS - 1, told, *_kept(1, last, last.m))
-    last = kept[2][-1]
-    tile(
-        BLOCKS**2 - 1,
-        "The last tile. Whatever came before is in the bars.",
-        *_kept(2, last, last.m),
-    )
-    parts = [*_grid(BLOCKS**2), *_memory(_corner(BLOCKS**2 - 1)), *_equal()]
-    says = f"{BLOCK**2} at a time"
-    parts += [part for n in range(BLOCKS) for part in _answers(n, kept[n][-1], says)]
-    told = f"{TOKENS**2} scores, {BLOCK**2} at a time, and the same answers as from all at once."
-    frames.append(Frame(parts, told))
+    tile(1, f"{told}, not {_whole(old)}.", *_trace(a), *_block(0, a), held=a)
+    power, shrunk = f"e{_whole(old)}⁻{_whole(new)}".translate(RAISED), a.shrunk(b.factors)
+    told = f"So both sums shrink, times {power} = {factor:.2f}. No score of A is needed again."
+    tile(1, told, *_trace(a), *_block(0, shrunk), *_shrinks(shrunk))
+    told = "B's columns join. Their weights are measured from the new max."
+    tile(1, told, *columns(1), *_block(0, shrunk))
+    told = "Levelled again, and B is forgotten, too. C's columns join."
+    tile(2, told, *columns(1, True), *columns(2), *_block(0, b))
+    told = "Levelled a last time. Its height, area over width, is the answer."
+    tile(2, told, *columns(2, True), *_block(0, c), known=1)
+    last = kept[-1]
+    told = "So it goes on, up to the last tile. All that came before it is in a few totals."
+    before = last[1].shrunk(last[2].factors)
+    tile(BLOCKS**2 - 1, told, *columns(BLOCKS**2 - 1), *_block(2, before), known=2)
+    parts = [*_grid(BLOCKS**2, None, 0, ", never stored"), *_answers(kept, 0)]
+    told = f"Query 1's {TOKENS} columns, levelled all at once: {c.answers[0]:.1f}, too."
+    parts += _at_once(c.s[0], c.answers[0])
+    frames.append(Frame(parts, f"{told} So it is with every query."))
     return Film("Exact attention, tile by tile", frames, HIGH)
 
 
 def _met(tiles: np.ndarray) -> list[Kept]:
     """What is kept of a block of queries after each block of keys, (blocks, 2, 2) scores."""
-    none = np.full(BLOCK, -np.inf), np.zeros(BLOCK, int), np.empty((BLOCK, 0)), np.empty(BLOCK)
-    kept, after = Kept(*none), []
-    for each in tiles:
-        kept = kept.having_met(each)
+    kept, after = NOTHING, []
+    for j, each in enumerate(tiles):
+        kept = kept.having_met(j, each)
         after.append(kept)
     return after
 
@@ -155,26 +173,36 @@ def _corner(tile: int) -> Place:
     return LEFT + j * BLOCK * CELL, _row(i * BLOCK)
 
 
-def _grid(done: int, held: int | None = None) -> list[Part]:
+def _grid(
+    done: int, held: int | None = None, followed: int | None = None, says: str = ""
+) -> list[Part]:
     """Queries, keys, and all scores, none of which is there: ticked are those that were used."""
     parts = [
         word("queries", 2, FOOT, "queries", anchor="start", size=SMALL),
-        word("all", RIGHT, FOOT, f"{TOKENS**2} scores", anchor="end", size=SMALL),
+        word("all", LEFT + 16, FOOT, f"{TOKENS**2} scores{says}", anchor="start", size=SMALL),
+        word("keys", 2, HEADS[0], "keys", anchor="start", size=SMALL),
+        word("values", 2, HEADS[1], "values", anchor="start", size=SMALL),
     ]
     for n in range(TOKENS):
         used = held is not None and n // BLOCK == held // BLOCKS
-        corner, size = (4, _row(n) + 3), (22, CELL - 6)
+        colour = ORANGE if n == followed else INK
+        corner, size = (LEFT - 27, _row(n) + 3), (22, CELL - 6)
+        middle = corner[0] + size[0] / 2
         parts += [
-            box(f"query {n}", corner, size, INK, 0.3 if used else 0.08, 1, 0.9),
-            word(f"query name {n}", 15, _row(n) + 24, f"{n + 1}", size=SMALL),
+            box(f"query {n}", corner, size, colour, 0.3 if used else 0.08, 1, 0.9),
+            word(f"query name {n}", middle, _row(n) + 22, f"{n + 1}", size=SMALL),
         ]
     for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
         used = held is not None and j == held % BLOCKS
         left, wide = LEFT + j * BLOCK * CELL, BLOCK * CELL
         parts += [
             box(f"keys {j}", (left + 3, 2), (wide - 6, 24), colour, 0.6 if used else 0.2, 1.5),
-            word(f"keys name {j}", left + wide / 2, HEADS, f"keys {name}", size=SMALL),
+            word(f"keys name {j}", left + wide / 2, HEADS[0], name, size=SMALL),
         ]
+    parts += [
+        word(f"value {n}", LEFT + (n + 0.5) * CELL, HEADS[1], _whole(value), size=SMALL)
+        for n, value in enumerate(VALUES)
+    ]
     side = TOKENS * CELL
     for n in range(TOKENS + 1):
         along, edge = n * CELL, n % BLOCK == 0
@@ -192,13 +220,23 @@ def _grid(done: int, held: int | None = None) -> list[Part]:
 
 
 def _memory(corner: Place) -> list[Part]:
-    """Fast memory around a tile."""
+    """Fast memory, of a tile and of what is kept."""
     (x, y), side = corner, BLOCK * CELL + 2 * MARGIN
-    return [box("memory", (x - MARGIN, y - MARGIN), (side, side), ORANGE, 0.08, 3)]
+    return [
+        box("kept in", ROOM, ROOM_SIZE, ORANGE, 0.06, 2),
+        box("memory", (x - MARGIN, y - MARGIN), (side, side), ORANGE, 0.08, 3),
+    ]
+
+
+def _title(text: str) -> Part:
+    """Of what is kept."""
+    return word(
+        "title", sum(x for x, _ in (ROOM, ROOM_SIZE)), HEADS[1], text, ORANGE, "end", weight=600
+    )
 
 
 def _apart() -> list[Part]:
-    """Fast memory has not come yet, and is named."""
+    """Fast memory, of which the tile has not gone yet."""
     (x, y), side = APART, BLOCK * CELL
     middle, room = x + side / 2, range(BLOCK)
     return [
@@ -206,14 +244,15 @@ def _apart() -> list[Part]:
             box(f"room {r}{c}", (x + c * CELL, y + r * CELL), (CELL, CELL), INK, 0, 1, 0.4)
             for r, c in product(room, room)
         ),
-        word("memory name", middle, y - 16, "fast memory", ORANGE, weight=600),
-        word("memory room", middle, y + side + 28, f"room for {BLOCK**2} scores"),
+        _title("fast memory"),
+        word("memory room", middle, y + side + 28, f"{BLOCK**2} scores"),
+        word("totals room", middle, y + side + 54, "and a few totals"),
     ]
 
 
 def _score(key: str, corner: Place, score: float, colour: Colour, top: bool) -> list[Part]:
     """A score in its box; dark if it is its row's largest so far."""
-    x, y = corner[0] + CELL / 2, corner[1] + CELL / 2 + 8
+    x, y = corner[0] + CELL / 2, corner[1] + CELL / 2 + 7
     size, weight = (CELL - 4, CELL - 4), 700 if top else 400
     return [
         box(f"box {key}", (corner[0] + 2, corner[1] + 2), size, colour, DARK if top else PALE, 1),
@@ -237,61 +276,80 @@ def _scores(tile: int, scores: np.ndarray, largest: np.ndarray) -> list[Part]:
     ]
 
 
-def _kept(i: int, kept: Kept, largest: np.ndarray) -> list[Part]:
-    """What stays of queries of block i: a score, dark if still the largest, and a sum by blocks."""
-    parts = [
-        word("largest", LARGEST + CELL / 2, HEADS, "largest", size=SMALL),
-        word("weights", SUMS, HEADS, "weights", anchor="start", size=SMALL),
-    ]
-    for r, m in enumerate(kept.m):
-        corner, colour = (LARGEST, _row(i * BLOCK + r)), COLOURS[kept.whence[r]]
-        parts += _score(f"largest {i} {r}", corner, m, colour, bool(m == largest[r]))
-    sums = np.pad(kept.sums, ((0, 0), (0, BLOCKS - kept.sums.shape[1])))  # from which others grow
-    return parts + _bars("sum", i * BLOCK, sums, SUMS, UNIT)
-
-
-def _before(kept: Kept, after: Kept) -> list[Part]:
-    """Outlines of the sums that will shrink."""
-    edge = {"fill-opacity": 0, "stroke-width": 1.5, "opacity": 0.7}
+def _largest(i: int, kept: Kept, top: bool) -> list[Part]:
+    """What stays of scores of a block's first query, dark if it is still on top."""
+    x, y = LARGEST
     return [
-        bar._replace(look={**bar.look, **edge})
-        for bar, factor in zip(_bars("old", 0, kept.sums, SUMS, UNIT), after.factors, strict=True)
-        if factor < 1
+        word("so far", x - 6, y + 21, "max so far", anchor="end", size=SMALL),
+        *_score(f"largest {i}", LARGEST, kept.m[0], COLOURS[kept.whence[0]], top),
     ]
 
 
-def _shrinks(before: Kept, factors: np.ndarray) -> list[Part]:
-    """By how much, beside each sum that does."""
-    right = SUMS + UNIT * before.sums.sum(axis=1) + 10
-    return [
-        word(f"factor {r}", right[r], _row(r) + 26, f"× {factor:.2f}", ORANGE, "start", 24, 700)
-        for r, factor in enumerate(factors)
-        if factor < 1
-    ]
+def _standing(key: str, left: float, size: Place, colour: Colour, opacity: float = 1) -> Part:
+    """A box on the floor of what is kept."""
+    return box(key, (left, LOW - size[1]), size, colour, opacity=opacity)
 
 
-def _answers(i: int, kept: Kept, says: str = "answers") -> list[Part]:
-    name = word("answers", ANSWERS + LENGTH / 2, HEADS, says, size=SMALL)
-    return [*([name] if i == 0 else []), *_bars("sum", i * BLOCK, kept.shares, ANSWERS, LENGTH)]
-
-
-def _equal() -> list[Part]:
-    """Answers from all scores at once, and that they are the same."""
-    between = (AT_ONCE + LENGTH + ANSWERS) / 2
-    return [
-        word("at once", AT_ONCE + LENGTH / 2, HEADS, f"{TOKENS**2} at once", size=SMALL),
-        *_bars("at once", 0, at_once(), AT_ONCE, LENGTH),
-        *(word(f"equal {n}", between, _row(n) + 25, "=", size=24) for n in range(TOKENS)),
-    ]
-
-
-def _bars(what: str, first: int, numbers: np.ndarray, left: float, unit: float) -> list[Part]:
-    """Sums or shares of queries from the first on; unit is how long 1 is."""
+def _columns(
+    of: str, key: int, weights: np.ndarray, highs: np.ndarray, left: float, named: bool
+) -> list[Part]:
+    """Of keys from this on, side by side; with their values, if they are named."""
     parts = []
-    for n, row in enumerate(numbers, first):
-        right = left
-        for j, number in enumerate(row):
-            size = unit * number, CELL - 2 * THIN
-            parts.append(box(f"{what} {n} {j}", (right, _row(n) + THIN), size, COLOURS[j]))
-            right += size[0]
+    for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
+        size, colour = (UNIT * weight, STEP * high), COLOURS[n // BLOCK]
+        parts.append(_standing(f"column {of} {n}", left, size, colour))
+        if named:
+            at = left + size[0] / 2, LOW - size[1] - 5
+            parts.append(word(f"high {of} {n}", *at, _whole(high), size=SMALL))
+        left += size[0]
     return parts
+
+
+def _block(i: int, kept: Kept) -> list[Part]:
+    """What columns of a block's first query were levelled into, and how high it is."""
+    s, answer = kept.s[0], kept.answers[0]
+    wide, high = UNIT * s, STEP * answer
+    middle = SUMS + max(wide / 2, 15)
+    return [
+        _standing(f"block {i}", SUMS, (wide, high), GREY),
+        word(f"level {i}", middle, LOW - high - 5, f"{answer:.1f}", size=SMALL, weight=600),
+    ]
+
+
+def _trace(kept: Kept) -> list[Part]:
+    """Of the block that will shrink."""
+    size = UNIT * kept.s[0], STEP * kept.answers[0]
+    return [_standing("trace", SUMS, size, GREY, 0.25)]
+
+
+def _shrinks(shrunk: Kept) -> list[Part]:
+    """By how much, where it was."""
+    s, factor = shrunk.s[0], shrunk.factors[0]
+    middle = SUMS + UNIT * (s + s / factor) / 2
+    return [word("factor", middle, LOW - 44, f"× {factor:.2f}", weight=700)]
+
+
+def _answers(kept: list[list[Kept]], followed: int | None = None) -> list[Part]:
+    """Of so many blocks of queries, and room for the others."""
+    middle = ANSWERS + LENGTH / 2
+    parts = [word("answers", middle, HEADS[1], "answers", size=SMALL)]
+    for n in range(TOKENS):
+        corner, size = (ANSWERS, _row(n) + 3), (LENGTH, CELL - 6)
+        parts.append(box(f"answer in {n}", corner, size, INK, 0, 1, 0.5))
+    for n, answer in enumerate(np.ravel([each[-1].answers for each in kept])):
+        colour = ORANGE if n == followed else INK
+        parts.append(word(f"answer {n}", middle, _row(n) + 22, f"{answer:.1f}", colour, weight=600))
+    return parts
+
+
+def _at_once(s: float, answer: float) -> list[Part]:
+    """All columns of the first query, and where they are levelled."""
+    weights, y = at_once(0), LOW - STEP * answer
+    n = weights.argmax()
+    middle = SUMS + UNIT * s * (weights[:n].sum() + weights[n] / 2)
+    return [
+        _title("query 1 at once"),
+        *_columns("0", 0, s * weights, VALUES, SUMS, named=False),
+        line("level", [(SUMS, y), (SUMS + UNIT * s, y)], ORANGE, 3),
+        word("level 0", middle, y - 7, f"{weights @ VALUES:.1f}", ORANGE, size=24, weight=700),
+    ]

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, centred, curve, word
+from attnlab.figures.live.parts import INK, SMALL, Part, curve, places, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
 
 ASKS = ("I", "read", "a", "book", "yesterday")
@@ -20,9 +20,11 @@ KEYS = ((1, 0, 0, 0), (0, 0.7, 0, 0), (0, 0, 0, 1), (0, -0.7, 0.7, 0), (0, 0, 1,
 LOUDER = 8  # times as large are the queries
 HIGH, TOP, MEANT, LOW = 266, 24, 48, 256  # of the sheet; of the lines of words
 ABOVE, BELOW = MEANT + 18, LOW - 30  # where lines arrive, and where they leave
-FROM = centred([max(pair, key=len) for pair in zip(ASKED, MEANS, strict=True)], gap=18)
-TO = centred(ASKS, gap=46)
+LEFT = 6  # of what the lines of words are
+FROM = places([max(pair, key=len) for pair in zip(ASKED, MEANS, strict=True)], gap=14, left=64)
+TO = places(ASKS, gap=34, left=98)
 THICK, THIN = 17, 3  # a line of weight 1, and one that has no weight yet
+PALE = 0.2  # of lines in order, when words ask instead
 APART, EDGE = 4, 3  # between lines side by side; on both sides of a line that lies over others
 TOLD = 0.1  # a weight that is told
 READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
@@ -36,44 +38,45 @@ def opening() -> Film:
     best = [row.index(max(row)) for row in shares]
     read, yesterday = (best[n] for n in CROSSING)
     helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
-    waiting = _in_order(OTHERS, best, GREY)
     others, quiet = (
         [part for n in OTHERS for part in _looks(n, shares, BLUE, opacity)]
         for opacity in (0.6, 0.3)
     )
     found = [_looks(n, shares, ORANGE) for n in CROSSING]
     crossing = [*chain(*found)]
+    rest = _in_order(OTHERS, best, GREY, PALE)
+    waiting = [*rest, *_in_order([YESTERDAY], best, GREY, PALE)]
+    all_found = _words(CROSSING, [read, helps, yesterday], OTHERS, [best[n] for n in OTHERS])
     frames = [
         Frame(
-            [*waiting, *_in_order(CROSSING, best, ORANGE), *_words(CROSSING, CROSSING)],
-            f"In order, “read” would get “{MEANS[READ]}”, "
-            f"and “yesterday” would get “{MEANS[YESTERDAY]}”.",
-        ),
-        Frame(
-            [*waiting, *_fan(READ), *_in_order([YESTERDAY], best, GREY), *_words([READ], EVERY)],
-            "“read” asks all six words instead, to find what was done.",
-        ),
-        Frame(
             [
-                *waiting,
-                *found[0],
-                *_in_order([YESTERDAY], best, GREY),
-                *_words([READ], [read, helps]),
+                *_in_order(OTHERS, best, GREY),
+                *_in_order(CROSSING, best, ORANGE),
+                *_words(CROSSING, CROSSING),
             ],
+            f"Which is which? By place, “read” gets “{MEANS[READ]}”, "
+            f"“yesterday” gets “{MEANS[YESTERDAY]}”.",
+        ),
+        Frame(
+            [*waiting, *_fan(READ), *_words([READ], EVERY)],
+            "So “read” asks: its query is compared with all six keys.",
+        ),
+        Frame(
+            [*waiting, *found[0], *_words([READ], [read, helps])],
             f"German says it last: “{ASKED[read]}” gets {shares[READ][read]:.2f}, "
             f"and its helper “{ASKED[helps]}” {shares[READ][helps]:.2f}.",
         ),
         Frame(
-            [*waiting, *crossing, *_words([YESTERDAY], [yesterday])],
+            [*rest, *crossing, *_words(CROSSING, [read, helps, yesterday])],
             f"“yesterday” is last in English. It looks back: “{ASKED[yesterday]}” gets "
             f"{shares[YESTERDAY][yesterday]:.2f}.",
         ),
         Frame(
-            [*others, *crossing, *_words(OTHERS, [best[n] for n in OTHERS])],
-            "The others find theirs. Five words ask, and six are asked.",
+            [*others, *crossing, *all_found],
+            "The others find theirs. Five queries have met six keys.",
         ),
         Frame(
-            [*quiet, *crossing, *_words(CROSSING, [read, yesterday])],
+            [*quiet, *crossing, *all_found],
             "The two lines cross: a word looks for a meaning, wherever it stands.",
         ),
     ]
@@ -91,25 +94,43 @@ def weights() -> list[list[float]]:
     return rows
 
 
-def _words(asking: Sequence[int], heard: Sequence[int]) -> list[Part]:
-    """The original, what each of its words means, and its translation; some are in focus."""
+def _words(
+    asking: Sequence[int],
+    heard: Sequence[int],
+    others: Sequence[int] = (),
+    theirs: Sequence[int] = (),
+) -> list[Part]:
+    """The original, what each of its words means, and its translation, as bright as has asked.
 
-    def look(is_focus: bool, colour: str | Colour = INK) -> Any:
-        return {"colour": ORANGE, "weight": 600} if is_focus else {"colour": colour}
+    Words have the colour of their lines: those in focus, and the others that have found theirs.
+    """
 
-    parts = []
+    def look(n: int, focus: Sequence[int], rest: Sequence[int], colour: str | Colour) -> Any:
+        if n in focus:
+            return {"colour": ORANGE, "weight": 600}
+        return {"colour": BLUE if n in rest else colour}
+
+    parts = [
+        word(name, LEFT, y, f"{name}:", INK, "start", SMALL, 700)
+        for name, y in (("keys", TOP), ("queries", LOW))
+    ]
     for m, x in enumerate(FROM):
-        parts.append(word(f"asked {m}", x, TOP, ASKED[m], **look(m in heard)))
-        parts.append(word(f"means {m}", x, MEANT, MEANS[m], size=SMALL, **look(m in heard, GREY)))
+        parts.append(word(f"asked {m}", x, TOP, ASKED[m], **look(m, heard, theirs, INK)))
+        means = look(m, heard, theirs, GREY)
+        parts.append(word(f"means {m}", x, MEANT, MEANS[m], size=SMALL, **means))
     for n, x in enumerate(TO):
-        parts.append(word(f"asks {n}", x, LOW, ASKS[n], **look(n in asking)))
+        parts.append(word(f"asks {n}", x, LOW, ASKS[n], **look(n, asking, others, GREY)))
     return parts
 
 
-def _in_order(those: Sequence[int], best: Sequence[int], colour: Colour) -> list[Part]:
+def _in_order(
+    those: Sequence[int], best: Sequence[int], colour: Colour, opacity: float = 0.8
+) -> list[Part]:
     """From each word to the one in its own place; by its key it moves on to the best."""
     return [
-        part for n in those for part in _line(n, best[n], TO[n], FROM[n], THIN, colour, opacity=0.8)
+        part
+        for n in those
+        for part in _line(n, best[n], TO[n], FROM[n], THIN, colour, opacity=opacity)
     ]
 
 

@@ -7,7 +7,6 @@ hand in `recorded/`. No number of either is written anywhere else.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -41,9 +40,9 @@ def published() -> dict[str, Any]:
 @in_style
 def what_a_clock_sees() -> Picture:
     """A call that hands its work to a GPU, timed without waiting and with it. A sketch."""
-    figure, panels = new_figure(rows=2, width=5.0, height=4.6)
+    figure, panels = new_figure(columns=2, width=9.8, height=2.6)
     for axes, title, stop in zip(
-        panels[:, 0],
+        panels[0],
         ("Stopped at once, it times the handing over", "Synchronise first, and it times all"),
         (1.0, 7.0),
         strict=True,
@@ -62,14 +61,15 @@ def what_a_clock_sees() -> Picture:
         axes.set_yticks([0, 1], ["GPU", "Python"])
         axes.set(ylim=(-0.45, 1.75), xlim=(-0.1, 8.2), xticks=[])
         axes.spines[:].set_visible(False)
-        axes.tick_params(length=0)
-    axes.set_xlabel("time →", loc="left")
+        axes.tick_params(length=0, labelcolor="black")
+        axes.set_xlabel("time →", loc="left")
     return Picture(
         figure,
         "Two timelines of the same call, a sketch. Python hands the work over in a moment, and "
-        "the GPU then works for much longer. Above, the clock is stopped when the call "
-        "returns, before nearly all of the work. Below, Python waits until the GPU is done, "
+        "the GPU then works for much longer. First, the clock is stopped when the call "
+        "returns, before nearly all of the work. Then, Python waits until the GPU is done, "
         "and the clock is stopped then.",
+        "A clock sees the GPU's work only if Python waits for it",
     )
 
 
@@ -79,39 +79,41 @@ def speeds() -> Picture:
     given = published()["speeds"]
     when = date.fromisoformat(given["date"]).strftime("%B %Y")
     peak = next(p for p in published()["peaks"] if p["device"].startswith(given["device"]))
-    figure, [[axes]] = new_figure(width=8.2, height=4.8)
-    said = []
-    for (kernel, name), look in zip(given["kernels"].items(), PUBLISHED, strict=True):
-        rows = [row for row in given["rows"] if row["kernel"] == kernel]
-        numbers = [row["tflops"] for row in rows]
-        label = f"{name}, {given['date'][:4]}"
-        _line(axes, [row["n"] for row in rows], numbers, look, label, "--")
-        said.append(f"{name} ({when}) from {numbers[0]:.0f} to {numbers[-1]:.0f}")
-    here, own = _own(given["d"])
-    for (name, points), look in zip(own.items(), OURS, strict=False):
-        _line(axes, [n for n, _ in points], [speed for _, speed in points], look, name)
-        said.append(f"{name} ({here}) from {points[0][1]:.0f} to {points[-1][1]:.0f}")
-    at = peak["flops"] / TERA
-    axes.axhline(at, color="black", linewidth=1.5)
-    axes.annotate(
-        f"peak of the {peak['device']}: {at:.0f}",
-        (0, at),
-        (4, -6),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="top",
-    )
-    axes.set_xscale("log", base=2)
-    axes.set(xlabel="N, tokens", ylabel="TFLOP/s", ylim=(0, at * 1.05))
     ticks = sorted({row["n"] for row in given["rows"]})
-    axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
+    at, (here, own) = peak["flops"] / TERA, _own(given["d"])
+    theirs = {
+        name: [(row["n"], row["tflops"]) for row in given["rows"] if row["kernel"] == kernel]
+        for kernel, name in given["kernels"].items()
+    }
+    figure, [panels] = new_figure(columns=2, width=9.8, height=4.2)
+    shown = ((f"TFLOP/s, published in {when}", theirs, PUBLISHED), ("TFLOP/s, ours", own, OURS))
+    said = []
+    for axes, (heading, lines, looks) in zip(panels, shown, strict=True):
+        for (name, points), (colour, marker) in zip(lines.items(), looks, strict=False):
+            wide = 3 if lines is own else 1.8
+            x, y = zip(*points, strict=True)
+            axes.plot(x, y, color=colour, marker=marker, markersize=7, linewidth=wide, label=name)
+            where = here if lines is own else when
+            said.append(f"{name} ({where}) from {y[0]:.0f} to {y[-1]:.0f}")
+        axes.axhline(at, color="black", linewidth=1.5)
+        axes.text(ticks[0], at + 15, f"{peak['device']} at best: {at:.0f}", va="bottom")
+        axes.set_xscale("log", base=2)
+        axes.set(xlabel="N, tokens", ylim=(0, at * 1.14), xlim=(ticks[0] / 1.2, ticks[-1] * 1.1))
+        axes.set_xticks(ticks[::2], [f"{n:,}" for n in ticks[::2]])
+        axes.set_title(heading)
+    low, high = (
+        [each(points[n][1] for points in theirs.values()) for n in range(len(ticks))]
+        for each in (min, max)
+    )
+    panels[1].fill_between(ticks, low, high, color="#dddddd", linewidth=0, zorder=0)
+    panels[1].text(ticks[0], high[0] + 12, "others", color=GREY, va="bottom")
     best, (name, points) = max(
         ((max(speed for _, speed in each[1]), each) for each in own.items()), default=(0, ("", []))
     )
-    name_lines(axes)
-    axes.set_title(
-        f"{name} comes to {best / at:.0%} of the peak".replace("%", " %")
-        + f"\nin colour: ours, {here}; dashed: published in {when}"
+    for axes in panels:
+        name_lines(axes)
+    title = (
+        f"{name} comes to {best / at:.0%} of the peak\nours: {here}".replace("%", " %")
         if own
         else f"published in {when}"
     )
@@ -119,25 +121,7 @@ def speeds() -> Picture:
         figure,
         f"TFLOP/s over N, one line a kernel: {'; '.join(said)}. The line at {at:.0f} is "
         f"what the {peak['device']} can do at best.",
-    )
-
-
-def _line(
-    axes: Any,
-    x: Sequence[float],
-    y: Sequence[float],
-    look: tuple[str, str],
-    name: str,
-    style: str = "-",
-) -> None:
-    axes.plot(
-        x,
-        y,
-        style,
-        color=look[0],
-        marker=look[1],
-        linewidth=2.5 if style == "-" else 1.2,
-        label=name,
+        title,
     )
 
 

@@ -23,6 +23,7 @@ from attnlab.figures.picture import (
 )
 
 Numbers = Any  # nested lists, an array or a tensor
+GUESS, NEARLY = 0.25, 0.95  # right answers: by chance, and nearly all
 OWNERS = (BLUE, ORANGE, GREEN, PURPLE)
 
 
@@ -42,40 +43,32 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
     Args:
         shares: for each model, for each seed, the share of right answers to each question.
     """
-    figure, axes = new_figure(rows=len(shares), width=5.1, height=4.6, sharex=True)
-    words, worse = [], []
-    for place, (model, by_seed) in zip(axes[:, 0], shares.items(), strict=True):
-        seeds, (front, twin) = range(len(by_seed)), zip(*by_seed.values(), strict=True)
-        place.hlines(seeds, np.minimum(front, twin), np.maximum(front, twin), color=GREY, lw=1)
-        place.plot(front, seeds, "o", color=BLUE, ms=11, mfc="white", mew=2.4)
-        place.plot(twin, seeds, "o", color=ORANGE, ms=5)
-        place.axvline(0.25, color="black", linewidth=1, linestyle=(0, (4, 4)), zorder=0)
-        place.set_yticks(seeds, [f"seed {seed}" for seed in by_seed])
-        place.set(title=model, xlim=(0, 1.05), ylim=(len(by_seed) - 0.4, -0.6))
-        place.set_xticks([0.25, 0.5, 0.75, 1], ["guess", "50 %", "75 %", "100 %"])
+    figure, axes = new_figure(columns=len(shares), width=10.2, height=2.9)
+    words, both = [], []
+    for place, (model, by_seed) in zip(axes[0], shares.items(), strict=True):
+        for seed, answered in by_seed.items():
+            for side, share, colour in zip((-0.2, 0.2), answered, (BLUE, ORANGE), strict=True):
+                place.bar(seed + side, share, width=0.36, color=colour)
+        place.axhline(GUESS, color="black", linewidth=1.5, linestyle="--")
+        place.set_xticks(list(by_seed), [f"seed {seed}" for seed in by_seed])
+        place.set_yticks([0, GUESS, 0.5, 1], ["0", "guess", "half", "all"])
+        place.set(ylim=(0, 1.17))
+        place.set_title(model)
         place.tick_params(length=0)
         told = (f"{100 * f:.0f} and {100 * t:.0f} % by seed {n}" for n, (f, t) in by_seed.items())
         words.append(f"{model}: {', '.join(told)}")
-        least = sorted({f"{100 * min(both):.0f}" for both in by_seed.values()}, key=float)
-        worse.append(f"{' to '.join(dict.fromkeys((least[0], least[-1])))} % with {model}")
-    first = next(iter(next(iter(shares.values())).values()))
-    for question, share, colour in zip(("front", "twin"), first, (BLUE, ORANGE), strict=True):
-        side = -1 if share > 0.5 else 1
-        axes[0, 0].annotate(
-            question,
-            (share, 0),
-            (10 * side, 9),
-            textcoords="offset points",
-            color=colour,
-            ha="right" if side < 0 else "left",
-            va="center",
-        )
+        if place is axes[0, 0]:
+            for n, (question, colour) in enumerate((("front", BLUE), ("twin", ORANGE))):
+                seed = max(by_seed, key=lambda seed: round(by_seed[seed][n], 1))
+                at = (seed + 0.4 * n - 0.2, by_seed[seed][n] + 0.03)
+                place.text(*at, question, color=colour, ha="center", weight="bold")
+        if min(map(min, by_seed.values())) > NEARLY:
+            both.append(f"“{model}”")
     return Picture(
         figure,
-        f"{len(shares)} panels of dots, the share of right answers to two questions, who is in "
+        f"{len(shares)} panels of bars, the share of right answers to two questions, who is in "
         f"front and who the twin is, and a line at 25 %, which is guessing. {'; '.join(words)}.",
-        "Right answers to the harder of two questions, who is in front and who is the twin: "
-        f"{', '.join(worse)}.",
+        f"Who answers both questions? {' and '.join(both) or 'Nobody'}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Lesson 09 opens with an arrow at each place: two words that move together stay as far apart."""
+"""Lesson 09 opens with arrows that places turn: the score tells an order, and no more of places."""
 
 from __future__ import annotations
 
@@ -10,111 +10,135 @@ from attnlab.figures.live.parts import INK, SMALL, Part, area, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, Colour
 
 STEP = 30  # degrees: by as much the lesson turns an arrow at each place, counter-clockwise
-ASKS, ASKED = "bites", "dog"  # the longer arrow and the shorter: a query (2, 0) and a key (1, 0)
+ASKS, ASKED = "bites", "dog"  # the longer arrow and the shorter: a query (0, −2) and a key (1, 0)
 LONG, SHORT = 2, 1
-APART = 2  # places
-ROUND = range(0, 360 // STEP, APART)  # where the shorter arrow is, once around
-PLACES = ROUND[-1] + APART + 1
+TILT = -90  # degrees, from the shorter arrow to the longer one, before either is turned
+APART = 1  # places, from the word that is asked to the one that asks
+ON = 2  # places, that both move on at a time
+ROUND = range(0, 360 // STEP, ON)  # where the shorter arrow is, once around
+PLACES = 360 // STEP
 HIGH, MIDDLE, UNIT = 268, (112, 97), 44  # of the large circle; px for a length of 1
-ROW, SMALL_R, FIRST, ACROSS = 228, 15, 20, 35.5  # of the small circles
+ROW, SMALL_R, FIRST, ACROSS = 228, 15, 31, 38  # of the small circles
 RIGHT = 246  # where the words beside the large circle begin
 Place = tuple[float, float]
+NAMES = {ASKED: 0.42, ASKS: 0.62}  # half as wide, in lengths of 1
 
 
 def opening() -> Film:
     """The film."""
+    alone, swapped = score(0, APART), score(APART, 0)
     frames = [
-        _frame(0, 2, f"Each place turns a word’s arrow by {STEP}° more: two places are 60°.", 0),
-        _frame(0, 2, "The score is the shadow of “bites” on “dog”, whose arrow is 1 long."),
-        *(_frame(0, asks, _alone(0, asks)) for asks in (3, 4)),
-        _frame(0, 2, "Back again, two places apart. Now both words move on together.", so_far=[0]),
+        _frame(
+            None,
+            f"Without places these arrows stand at a right angle, in either order: score "
+            f"{_whole(score(0, 0))}.",
+        ),
+        _frame(
+            (0, APART),
+            f"Place 1 turns “{ASKS}” by {STEP}°. The score is its shadow on “{ASKED}” "
+            f"({SHORT} long).",
+        ),
+        _frame(
+            (APART, 0),
+            f"Swapped, “{ASKED}” turns instead: not {_whole(alone)}, but {_whole(swapped)}. "
+            "So the score tells their order.",
+        ),
+        _frame((0, APART), "Back again. Now both words move on together.", [0]),
         _together(2, "Both arrows turn by 60°, and their triangle with them. The score stays."),
         _together(4, "Other places, other arrows, and the same triangle between them."),
-        *(
-            _together(n, f"At {n} and {n + APART}: the same triangle, the same score.")
-            for n in (6, 8)
+        *(_together(n, f"At {n} and {n + 1}: the same triangle, the same score.") for n in (6, 8)),
+        _together(
+            10,
+            "Six equal triangles: the score knows only how far apart, and which way.",
+            True,
         ),
-        _together(10, "Once around: six equal triangles. Only the distance counts."),
     ]
-    return Film("What stays when two words move together?", frames, HIGH)
+    return Film("What does a score know of places?", frames, HIGH)
 
 
-def arrow(place: float, length: float) -> Place:
-    """Where an arrow ends that began as (length, 0): to the right, and up."""
-    turned = math.radians(STEP * place)
+def arrow(place: float, length: float, tilt: float = 0) -> Place:
+    """Where an arrow ends that began to the right, or tilted: to the right, and up."""
+    turned = math.radians(STEP * place + tilt)
     return length * math.cos(turned), length * math.sin(turned)
 
 
 def score(asked: int, asks: int) -> float:
     """Of the word that asks with the one that is asked: the dot product of their arrows."""
-    (a, b), (c, d) = arrow(asked, SHORT), arrow(asks, LONG)
+    (a, b), (c, d) = arrow(asked, SHORT), arrow(asks, LONG, TILT)
     return a * c + b * d
 
 
-def _alone(asked: int, asks: int) -> str:
-    return (
-        f"“{ASKS}” moves on alone: {STEP * (asks - asked)}° apart, and the score falls to "
-        f"{_whole(score(asked, asks))}."
-    )
-
-
-def _together(asked: int, told: str) -> Frame:
-    return _frame(asked, asked + APART, told, so_far=[n for n in ROUND if n <= asked])
+def _together(asked: int, told: str, counted: bool = False) -> Frame:
+    so_far = [n for n in ROUND if n <= asked]
+    return _frame((asked, asked + APART), told, so_far, counted)
 
 
 def _whole(number: float) -> str:
     return f"{round(number)}".replace("-", "−")
 
 
-def _tenths(number: float) -> str:
-    """With one digit after the point, so that it counts while it moves."""
-    return f"{round(number, 1) + 0:.1f}".replace("-", "−")
-
-
 def _frame(
-    asked: int, asks: int, told: str, thrown: float = 1, so_far: Sequence[int] = ()
+    at: tuple[int, int] | None, told: str, so_far: Sequence[int] = (), counted: bool = False
 ) -> Frame:
-    """Two words at their places, and the shadow: thrown, or 0 where it is not yet.
+    """Two words at their places, the shorter arrow's first, or at none; and the shadow.
 
-    Triangles so far, of words as far apart, are left.
+    Triangles so far, of words as far apart, are left, at last with the score of each.
     """
-    made = score(asked, asks)
-    tip, foot = arrow(asks - asked, LONG), (made, 0)  # as seen from the shorter arrow, 1 long
-    between = [arrow((asks - asked) * n / 12, 0.4) for n in range(13)]
-    said = _tenths(made) if thrown else "?"
+    asked, asks = at or (0, 0)
+    tip = arrow(asks - asked, LONG, TILT)  # as seen from the shorter arrow, 1 long
+    foot = (score(asked, asks), 0)
+    apart = STEP * (asks - asked) + TILT
+    between = [arrow(0, 0.4, apart * n / 12) for n in range(13)]
     parts = [
-        *_circles({asked: BLUE, asks: ORANGE}),
-        word("asked", _across(asked), ROW - 21, ASKED, BLUE, weight=600),
-        word("asks", _across(asks), ROW - 21, ASKS, ORANGE, weight=600),
+        *_circles({asked: BLUE, asks: ORANGE} if at else {}),
+        *(_standing(asked, asks) if at else []),
         dot("face", *MIDDLE, LONG * UNIT + 5, GREY, 0.12),
         *(_turned(_triangle(f"left {n}", tip, foot, 0.22), n) for n in so_far),
         *_turn(
             asked,
             line("axis", _seen([(-LONG, 0), (LONG, 0)]), GREY, 1.5, 0.6),
-            _triangle("triangle", tip, foot, 0.3 * thrown),
-            line("falls", _seen([tip, foot]), GREEN, 2.5, thrown, "2 5"),
-            line("shadow", _seen([(0, 0), foot]), GREEN, 13, 0.6 * thrown),
+            _triangle("triangle", tip, foot, 0.3),
+            line("falls", _seen([tip, foot]), GREEN, 2.5, 1, "2 5"),
+            line("shadow", _seen([(0, 0), foot]), GREEN, 13, 0.6),
             line("angle", _seen(between), INK, 2),
             *_arrow("short", SHORT, BLUE),
         ),
-        *_turn(asks, *_arrow("long", LONG, ORANGE)),
+        *_turn(asks, *_arrow("long", LONG, ORANGE, TILT)),
         dot("middle", *MIDDLE, 5),
-        *(_score_of(n) for n in so_far),
-        *([] if thrown else _names()),
-        word("places", RIGHT, 60, f"places {asked} and {asks}", INK, "start", 24),
-        word("apart", RIGHT, 98, f"{STEP * (asks - asked)}° apart", INK, "start", 24),
-        word("score", RIGHT, 148, f"score {said}", GREEN, "start", 36, 700),
+        *(_score_of(n) for n in so_far if counted),
+        _named("short name", ASKED, BLUE, STEP * asked),
+        _named("long name", ASKS, ORANGE, STEP * asks + TILT, foot[0] < -0.5),
+        *(_places(asked, asks) if at else [word("none", RIGHT, 60, "no places", INK, "start", 22)]),
+        word("apart", RIGHT, 98, f"{abs(apart)}° apart", INK, "start", 22),
+        word("score", RIGHT, 148, f"score {_whole(foot[0])}", GREEN, "start", 36, 700),
     ]
     return Frame(parts, told)
 
 
-def _names() -> list[Part]:
-    """Beside both arrows, as they are at first."""
-    (x, y), (to_x, to_y) = _seen([(0.6, 0), (0.3, 1)])
+def _standing(asked: int, asks: int) -> list[Part]:
+    """Each word over its place, beside the other."""
+    middle, right = _across((asked + asks) / 2), 1 if asks > asked else -1
+    order = "swapped " * (right < 0)
     return [
-        word("short name", x, y + 25, ASKED, BLUE, weight=600),
-        word("long name", to_x, to_y, ASKS, ORANGE, "end", weight=600),
+        word(f"{order}asked", middle - right * 22, ROW - 21, ASKED, BLUE, size=SMALL, weight=600),
+        word(f"{order}asks", middle + right * 27, ROW - 21, ASKS, ORANGE, size=SMALL, weight=600),
     ]
+
+
+def _places(asked: int, asks: int) -> list[Part]:
+    return [
+        word("place of asked", RIGHT, 60, f"{ASKED} at {asked}", BLUE, "start", 22, 600),
+        word("place of asks", RIGHT + 112, 60, f"{ASKS} at {asks}", ORANGE, "start", 22, 600),
+    ]
+
+
+def _named(key: str, text: str, colour: Colour, turned: float, other: bool = False) -> Part:
+    """A word beside the end of its arrow, on the side away from the triangle."""
+    right, up = arrow(0, 1, turned)
+    along = 1.4 + 0.15 * abs(right)
+    aside = (NAMES[text] * abs(up) + 0.3 * abs(right) + 0.14) * (1 if other else -1)
+    [(x, y)] = _seen([(along * right - aside * up, along * up + aside * right)])
+    return word(f"{key} again" if other else key, x, y + 6, text, colour, size=SMALL, weight=600)
 
 
 def _turn(place: float, *parts: Part) -> list[Part]:
@@ -134,36 +158,38 @@ def _triangle(key: str, tip: Place, foot: Place, opacity: float) -> Part:
 
 def _score_of(asked: int) -> Part:
     """In a triangle."""
-    [(x, y)] = _seen([arrow(asked + 1, 0.84)])
+    [(x, y)] = _seen([arrow(asked, 0.88, -35)])
     made = _whole(score(asked, asked + APART))
     return word(f"score at {asked}", x, y + 7, made, GREEN, size=SMALL, weight=700)
 
 
-def _arrow(key: str, length: float, colour: Colour) -> list[Part]:
-    """To the right, before it is turned."""
-    head = [(length - 0.24, 0.14), (length, 0), (length - 0.24, -0.14)]
+def _arrow(key: str, length: float, colour: Colour, tilt: float = 0) -> list[Part]:
+    """To the right, or tilted, before it is turned."""
+    (right, up), end = arrow(0, 1, tilt), arrow(0, length, tilt)
+    back, side = length - 0.24, 0.14
+    head = [(back * right - n * up, back * up + n * right) for n in (side, -side)]
     return [
-        line(key, _seen([(0, 0), (length, 0)]), colour, 6),
-        line(f"{key} head", _seen(head), colour, 6),
+        line(key, _seen([(0, 0), end]), colour, 6),
+        line(f"{key} head", _seen([head[0], end, head[1]]), colour, 6),
     ]
 
 
-def _circles(arrows: dict[int, Colour]) -> list[Part]:
-    """A circle with its arrow at each place, and in colour those where a word stands."""
+def _circles(held: dict[int, Colour]) -> list[Part]:
+    """How far each place turns an arrow; those where a word stands are in its colour."""
     parts = []
     for place in range(PLACES):
-        x, held = _across(place), arrows.get(place)
+        x, colour = _across(place), held.get(place)
         right, up = arrow(place, SMALL_R - 4)
         hand = [(x, ROW), (x + right, ROW - up)]
         parts += [
-            dot(f"circle {place}", x, ROW, SMALL_R, held or GREY, 0.25 if held else 0.15),
-            line(f"arrow {place}", hand, held or INK, 4, 1 if held else 0.6),
+            dot(f"circle {place}", x, ROW, SMALL_R, colour or GREY, 0.35 if colour else 0.15),
+            line(f"arrow {place}", hand, INK, 4, 1 if colour else 0.6),
             word(f"place {place}", x, ROW + 35, str(place), size=SMALL),
         ]
     return parts
 
 
-def _across(place: int) -> float:
+def _across(place: float) -> float:
     return FIRST + ACROSS * place
 
 

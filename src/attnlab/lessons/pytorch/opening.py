@@ -27,7 +27,7 @@ Numbers = Sequence[float]
 def opening() -> Film:
     """The film."""
     z = answer(SCORES)
-    far, pulls = [value - z for value in VALUES], slopes(SCORES)
+    far, pulls, shares = [value - z for value in VALUES], slopes(SCORES), weights(SCORES)
     signed = ", ".join(map(_signed, pulls))
     a, b, c = range(len(BOOKS))
     rest, all_three = _stage(SCORES), _marks([a, b, c], pulls)
@@ -39,17 +39,15 @@ def opening() -> Film:
         ),
         Frame(
             [*_stage(raised(a), a), *_marks([a])],
-            f"Raise A's score by {STEP:g}: {_grows(a)}, the answer to {answer(raised(a)):.2f}.",
+            f"Raise A's score by {STEP:g}: {_grows(a)}. It pulls up, to {answer(raised(a)):.2f}.",
         ),
-        Frame([*rest, *_marks([a])], "Put it back. The arrow stays: A pulls up."),
         Frame(
             [*_stage(raised(c), c), *_marks([a, c])],
-            f"Raise C's by {STEP:g}: {_grows(c)}, the answer falls to {answer(raised(c)):.2f}.",
+            f"Raise C's instead: {_grows(c)}. It pulls down, to {answer(raised(c)):.2f}.",
         ),
-        Frame([*rest, *_marks([a, c])], "Put it back, too. C pulls down."),
         Frame(
             [*_stage(raised(b), b), *_marks([a, c, b])],
-            f"Raise B's by {STEP:g}: {_grows(b)}, and the answer stays at {answer(raised(b)):.2f}.",
+            f"Raise B's instead: {_grows(b)}. The answer stays at {answer(raised(b)):.2f}.",
         ),
         Frame(
             [*rest, *all_three],
@@ -61,8 +59,13 @@ def opening() -> Film:
             f"C's {-far[c]:g} below.",
         ),
         Frame(
+            [*why, *all_three, *_ways(far, [pulls[a]])],
+            f"A slope is distance × share. A's share is {shares[a]:.2f}: A pulls by "
+            f"{_signed(pulls[a])}.",
+        ),
+        Frame(
             [*why, *all_three, *_ways(far, pulls)],
-            "Slope = distance × share: A, twice as far at half C's share, pulls as hard.",
+            "C, half as far with twice the share, pulls as hard, the other way.",
         ),
     ]
     return Film("Which book pulls the answer, and how hard?", frames, HIGH)
@@ -209,7 +212,7 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
         parts += [mark, word(f"whose {name}", MARK + 22, y, name, colour, size=22, weight=700)]
         if pulls:
             said = _signed(pulls[n])
-            parts.append(word(f"slope {name}", MARK + 52, y, said, ORANGE, size=24, weight=700))
+            parts.append(word(f"slope {name}", MARK + 52, y, said, colour, size=24, weight=700))
     return parts
 
 
@@ -221,20 +224,21 @@ def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: f
 
 
 def _ways(lengths: Numbers, pulls: Numbers = ()) -> list[Part]:
-    """From the answer's height to the pages, how long that is, and what a share makes of it."""
+    """From the answer's height to pages, how long that is, and slopes of the first ones."""
     start = _y(answer(SCORES))
-    parts = []
+    parts = list[Part]()
     for n, (name, length) in enumerate(zip(BOOKS, lengths, strict=True)):
+        colour = COLOURS[n]
         if abs(length) < LEAST:
-            parts.append(dot(f"way {name}", WAY, start, 7, ORANGE))
+            parts.append(dot(f"way {name}", WAY, start, 8, colour))
             continue
         says = _signed(length)
-        if pulls:
+        if n < len(pulls):
             says += f" × {weights(SCORES)[n]:.2f} = {_signed(pulls[n])}"
         y = start - UNIT * length + (16 if length > 0 else 15)
         parts += [
-            _arrow(f"way {name}", WAY, start, -UNIT * length, ORANGE, 6),
-            word(f"way long {name}", WAY + 18, y, says, ORANGE, "start", 20, 700),
+            _arrow(f"way {name}", WAY, start, -UNIT * length, colour, 6),
+            word(f"way long {name}", WAY + 18, y, says, colour, "start", 20, 700),
         ]
     return parts
 

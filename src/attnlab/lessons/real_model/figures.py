@@ -10,23 +10,21 @@ import numpy as np
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
-    GREY,
+    ORANGE,
     Picture,
     draw_heatmap,
     frame,
     in_style,
     name_lines,
     new_figure,
-    with_looks,
 )
 
-STROKES = ("--", "-.", ":", (0, (1, 3)))  # of those that are grey
 HALF = 0.5  # of the answers: below, reading is over
 
 
 @in_style
 def copying(weights: Any, tokens: Sequence[str]) -> Picture:
-    """Of each head the rows of words that come again, what followed them before in a frame.
+    """Of each word that comes again its row in all heads, what followed it before in a frame.
 
     The columns end where the words come again.
 
@@ -35,29 +33,30 @@ def copying(weights: Any, tokens: Sequence[str]) -> Picture:
         tokens: N labels.
     """
     before = {n: tokens.index(token) for n, token in enumerate(tokens) if token in tokens[:n]}
-    queries = [f"{tokens[n]}, again" for n in before]
     end = max(min(before), max(before.values()) + 2)
     matrices, keys = as_array(weights)[:, list(before), :end], tokens[:end]
-    figure, axes = new_figure(columns=2, rows=-(-len(matrices) // 2), width=9.2, height=5.2)
+    heads = [f"head {head + 1}" for head in range(len(matrices))]
+    figure, axes = new_figure(columns=len(before), width=4.2 * len(before), height=3.2)
     most = 0
-    for head, (place, matrix) in enumerate(zip(axes.ravel(), matrices, strict=True)):
-        draw_heatmap(place, matrix, queries, keys, f"head {head + 1}", least=0.1)
-        place.tick_params(axis="x", labelrotation=90)
-        for row, m in enumerate(before.values()):
-            frame(place, row, m + 1)
-            most += int(matrix[row].argmax()) == m + 1
+    for place, row, (n, m) in zip(axes[0], range(len(before)), before.items(), strict=True):
+        rows = matrices[:, row]
+        draw_heatmap(place, rows, heads, keys, f"“{tokens[n]}” again", least=0.2)
+        place.tick_params(axis="x", labelrotation=50)
+        frame(place, 0, m + 1, high=len(heads))
+        place.get_xticklabels()[m + 1].set(color=ORANGE, weight="bold")
+        most += int((rows.argmax(axis=-1) == m + 1).sum())
     words = "; ".join(
-        f"head {head + 1}: "
-        + ", ".join(f"{matrix[row, m + 1]:.2f}" for row, m in enumerate(before.values()))
-        for head, matrix in enumerate(matrices)
+        f"“{tokens[n]}” again, {keys[m + 1]}: "
+        + ", ".join(f"{share:.2f}" for share in matrices[:, row, m + 1])
+        for row, (n, m) in enumerate(before.items())
     )
     total = len(before) * len(matrices)
     return Picture(
         figure,
-        f"A heatmap for each head, a row for each word that comes again, a column for each of "
-        f"{' '.join(keys)}. "
-        f"Frames lie on a diagonal: on what came after the word before. There lies {words}.",
-        f"Framed: what came next the first time. It gets the most in {most} of {total} rows.",
+        f"A heatmap for each word that comes again, a row for each head, a column for each of "
+        f"{' '.join(keys)}. Framed is what came after the word before; there lies {words}.",
+        f"A word that comes again looks at what came next the first time\n"
+        f"framed: it gets the most in {most} of {total} rows",
     )
 
 
@@ -70,39 +69,46 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
         first: the first place.
         focus: the model that is looked at; the others are grey.
     """
-    figure, axes = new_figure(width=4.6, height=3.9)
-    place, words = axes[0, 0], []
     rows = {name: as_array(row) for name, row in shares.items()}
-    whole = next(iter(rows.values()))
+    first_name, whole = next(iter(rows.items()))
     places = np.arange(first, first + len(whole))
-    grey = with_looks([name for name in rows if name != focus], STROKES)
-    for name, stroke in [*grey, (focus, "-")]:
-        colour, wide = (BLUE, 3.5) if name == focus else (GREY, 2)
-        place.plot(places, rows[name], label=name, color=colour, linestyle=stroke, linewidth=wide)
+    figure, [[line, bars]] = new_figure(columns=2, width=9.6, height=3.9)
     for name, row in rows.items():
-        words.append(f"{name}: {', '.join(f'{share:.2f}' for share in row)}")
+        look = {"color": "#a8a8a8", "linewidth": 1.8, "label": "_", "zorder": 1}
+        if name == focus:
+            look = {"color": BLUE, "linewidth": 4, "label": name, "zorder": 3}
+        elif name == first_name:
+            look = {"color": "black", "linewidth": 4, "label": f"{name} heads", "zorder": 2}
+        line.plot(places, row, **look)
     below = np.flatnonzero(whole < HALF)
-    title = "Right answers by word"
-    if below.size:
-        at = places[below[0]]
-        place.axvspan(at - 0.5, places[-1], color="#ececec", zorder=0, linewidth=0)
-        place.text(at - 0.3, 1.06, f"from word {at} on", va="bottom")
-        late = {name: row[below[0] :].mean() for name, row in rows.items()}
-        others = [share for name, share in late.items() if name != focus]
-        if late[focus] >= HALF > max(others):
-            title = f"From word {at} on, only “{focus}” reads on"
-    place.set(
-        xlabel="word in the run",
-        ylabel="right answers",
-        ylim=(-0.1, 1.05),
-        xlim=(first, places[-1]),
-    )
-    place.set_xticks(places[::2])
-    place.set_yticks([0, 0.5, 1], ["0", "half", "all"])
-    name_lines(place, led=True)
+    start = int(below[0]) if below.size else 0
+    at = places[start]
+    late = {name: row[start:].mean() for name, row in rows.items()}
+    others = [share for name, share in late.items() if name != focus]
+    title = f"Right answers by word, and from word {at} on"
+    if below.size and late[focus] >= HALF > max(others):
+        title = f"From word {at} on, only “{focus}” reads on"
+    line.axvspan(at - 0.5, places[-1], color="#ececec", zorder=0, linewidth=0)
+    line.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, places[-1]))
+    line.set_xticks(places[::2])
+    line.set_yticks([0, HALF, 1], ["0", "half", "all"])
+    line.set_title("right answers")
+    name_lines(line)
+    colours = [BLUE if name == focus else "#c4c4c4" for name in late]
+    bars.barh(list(late), list(late.values()), color=colours, height=0.66)
+    for n, (name, share) in enumerate(late.items()):
+        weight = "bold" if name == focus else "normal"
+        bars.text(share + 0.02, n, f"{share:.0%}".replace("%", " %"), va="center", weight=weight)
+    bars.set(xlim=(0, 1.15), xticks=[])
+    bars.invert_yaxis()
+    bars.spines["bottom"].set_visible(False)
+    bars.tick_params(length=0, labelcolor="black")
+    bars.set_title(f"of words {at} to {places[-1]}, right")
+    said = [f"{name}: {', '.join(f'{share:.2f}' for share in row)}" for name, row in rows.items()]
+    means = ", ".join(f"{name} {share:.2f}" for name, share in late.items())
     return Picture(
         figure,
         f"Lines of the share of right answers, by the word's place, {first} to {places[-1]}. "
-        f"{'; '.join(words)}.",
+        f"{'; '.join(said)}. Bars: from word {at} on {means}.",
         title,
     )

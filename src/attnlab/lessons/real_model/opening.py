@@ -33,11 +33,12 @@ from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
 
 Backend = Callable[..., Any]  # as the library calls it: the lesson's attention_forward
 
-TEXT = "wolf cat owl ; wolf"
+TEXT = "bird dog cat ; bird"
+TRADED = "bird cat dog ; bird"
 OWN, YOURS = "its own", "your function"
 OWNER = f"{OWN}: softmax(mask(q·k/√d))"
 MENU = "function swapped for"
-MOST, COPIED = 3, 2  # words that are written: at most, and behind `TEXT`
+MOST, COPIED = 3, 1  # words that are written: at most, and behind `TEXT`
 LEAST = 0.04  # a weight that is drawn
 ALIKE = 0.005  # between the largest weight and the smallest, of a word to which all are alike
 
@@ -45,8 +46,9 @@ HIGH, EDGE = 268, 7  # of the sheet; what is left free at its sides
 SIZES, GAP = (28, 26, 24, 22, 20, SMALL), 9  # of words, the largest for which there is room
 NAME = 20  # size of a function's name
 BREAK, WIDEST = 23, 36  # more before what is written, for an arrow; the widest gap
-ARROW, PAD = 11, 5  # how long it is; round a word that is boxed
-BADGE = 11  # of a sign at a word: how far it reaches
+ARROW = 11  # how long it is
+BADGE, BESIDE = 12, 34  # of a sign: how far it reaches; what it needs behind words
+PALE = 0.4  # of what comes later
 TICK = (-5.5, 0.5), (-1.5, 4.5), (5.5, -4.5)
 CROSS = (-4, -4), (0, 0), (4, -4), (0, 0), (4, 4), (0, 0), (-4, 4), (0, 0)
 LETTERS = ((0.32, "ijl;.,"), (0.4, "frt"), (0.9, "mw"))  # widths, as shares of a size
@@ -76,9 +78,8 @@ class Row(NamedTuple):
     thick: float
 
 
-ALONE = Row("own", 206, 136, 20, BLUE, 0.3, 13)
-OWN_ROW = Row("own", 112, 46, 20, BLUE, 0.3, 9)  # with the other one under it
-NEW_ROW = Row("new", 192, -50, 154, ORANGE, 0.18, 9)
+OWN_ROW = Row("own", 114, 48, 20, BLUE, 0.3, 10)
+NEW_ROW = Row("new", 196, -50, 156, ORANGE, 0.18, 9)
 
 
 class Text(NamedTuple):
@@ -89,13 +90,11 @@ class Text(NamedTuple):
         start: how many were given.
         rows: for each that was written, the weights of the word before it on all up to itself. Of
             the last layer's heads it is the one that looks hardest at one word.
-        seen: for each, on which words one of these heads has most.
     """
 
     words: list[str]
     start: int
     rows: list[list[float]]
-    seen: list[set[int]]
 
 
 def opening(function: Backend | None = None, text: str = TEXT) -> Film:
@@ -103,22 +102,23 @@ def opening(function: Backend | None = None, text: str = TEXT) -> Film:
 
     Args:
         function: as `attention_forward`; None is some that are wrong.
-        text: words that the model knows, with spaces between.
+        text: for a learner's own: words that the model knows, with spaces between.
     Raises:
         ValueError: the model does not know a word, or the function gives something of another
             shape.
     """
-    given = text.split()
-    small.known(given)
     if function is not None:
+        small.known(given := text.split())
         yours = _Sheet(written(function, given), written(RIGHT, given), YOURS)
         return Film("Your function writes", yours.compared(), HIGH)
 
     def frames(chosen: Choice) -> list[Frame]:
-        name = chosen[MENU]
-        new, own = (written(each, given, COPIED) for each in (WRONG[name], RIGHT))
-        sheet = _Sheet(new, own, f"swap: {CODES[name]}")
-        return [*sheet.copied(), *sheet.swapped()]
+        name, sheets = chosen[MENU], []
+        for given in (TEXT, TRADED):
+            new, own = (written(each, given.split(), COPIED) for each in (WRONG[name], RIGHT))
+            sheets.append(_Sheet(new, own, f"swap: {CODES[name]}", BESIDE))
+        first, then = sheets
+        return [*first.copied(), *first.swapped(), *then.traded()]
 
     return Film(
         "Swap one function in a model, and it writes other words",
@@ -160,14 +160,12 @@ def written(function: Backend, given: Sequence[str], most: int = MOST) -> Text:
     model, seen = small.load(), list[Tensor]()
     for layer, block in enumerate(model.transformer.h):
         block.attn = _Asking(block.attn, layer, function, seen)
-    text = Text([*given], len(given), [], [])
+    text = Text([*given], len(given), [])
     while len(text.words) < text.start + most and text.words[-1] != ".":
         ids = small.numbered([small.START, *text.words])
         text.words.append(small.words[int(model(ids)[0, -1].argmax())])
         heads = seen[-1][0, :, -1, 1:]  # without the start token's, which is not drawn
         text.rows.append(heads[heads.amax(dim=-1).argmax()].tolist())
-        looks = heads[heads.amax(dim=-1) - heads.amin(dim=-1) > ALIKE]
-        text.seen.append({*looks.argmax(dim=-1).tolist()})
     return text
 
 
@@ -210,108 +208,121 @@ class _Sheet:
         text: written with the function.
         right: written with the model's own.
         name: over what the function writes.
+        beside: how much room is left at the right.
     """
 
-    def __init__(self, text: Text, right: Text, name: str) -> None:
+    def __init__(self, text: Text, right: Text, name: str, beside: float = 0) -> None:
         self.text, self.right, self.name, self.start = text, right, name, text.start
+        self.beside = beside
         both = zip_longest(text.words, right.words, fillvalue="")
         self.at, self.wide, self.skipped, self.size = _places(
-            [max(each, key=len) for each in both], text.start
+            [max(each, key=len) for each in both], text.start, WIDE - beside
         )
         self.widest = {OWN_ROW.key: self._widest(right), NEW_ROW.key: self._widest(text)}
 
     def copied(self) -> list[Frame]:
-        """The model's own writes."""
-        given, right = " ".join(self.text.words[: self.start]), self.right
-        stage = [*self._given(ALONE), self._named(ALONE, OWNER)]
-        asked = self._written(ALONE, ["?"])
-        told = f"A small trained model has read “{given}”, and writes on."
-        frames = [Frame([*stage, *self._asked(ALONE), *asked], told)]
-        if (at := _earlier(right, 0)) is not None:
-            before = self._arc(f"own 0 {at + 1}", ALONE, self.start - 1, at, 0.3, GREY)
-            asks, came = right.words[at : at + 2]
-            told = f"“{asks}” stood here before, and what came next was “{came}”."
-            frames.append(Frame([*self._eye(right, 0), *stage, before, *asked], told))
-        for n in range(len(right.rows)):
-            arcs = self._arcs(ALONE, right, n + 1, [n])
-            new = self._written(ALONE, right.words[self.start : self.start + n + 1])
-            parts = [*self._eye(right, n), *stage, *arcs, *new]
-            frames.append(Frame(parts, _told(right, n)))
-        return frames
+        """The model's own writes what came after the same word before."""
+        given, right, last = " ".join(self._given), self.right, self.start - 1
+        later = [_paler(part) for part in self._read(NEW_ROW, self.name)]
+        stage = [*self._read(OWN_ROW, OWNER), *later]
+        asked = self._written(OWN_ROW, ["?"])
+        same = [self._behind(f"same {n}", OWN_ROW, n, BLUE, 0, 2.5) for n in (0, last)]
+        eye = self._behind("own eye", OWN_ROW, 1, BLUE)
+        asks, came = right.words[:2]
+        told = f"“{asks}” stood here before, and what came next was “{came}”."
+        return [
+            Frame(
+                [*stage, *self._asked(OWN_ROW), *asked],
+                f"A small trained model has read “{given}”, and writes on.",
+            ),
+            Frame([eye, *stage, *same, *asked], told),
+            Frame([eye, *self._owns([0]), *later], _told(right, 0)),
+        ]
 
     def swapped(self) -> list[Frame]:
         """Another one comes in its place, and writes."""
-        return self._below("Same parameters and words. Only the function in its heads is swapped.")
+        told = "Same parameters and words. Only the function in its heads is swapped."
+        eye = self._behind("own eye", OWN_ROW, 1, BLUE)
+        return [Frame([eye, *parts], says) for parts, says in self._below(told, [0])]
+
+    def traded(self) -> list[Frame]:
+        """The words at 1 and 2 have traded places: the one writes what is there now."""
+        own, new = (each.words[self.start] for each in (self.right, self.text))
+        now, was = self._given[1:3]
+        rows = (OWN_ROW, OWNER), (NEW_ROW, self.name)
+        stage = [part for row, name in rows for part in self._read(row, name)]
+        moved = [
+            self._behind(f"{row.key} {key}", row, n, row.colour)
+            for row, _ in rows
+            for key, n in (("eye", 1), ("moved", 2))
+        ]
+        asked = [part for row, _ in rows for part in self._written(row, ["?"])]
+        signs = [*self._sign(OWN_ROW, TICK), *self._sign(NEW_ROW, CROSS)]
+        other = "The average" if _alike(self.text.rows[0]) else "The swapped one"
+        return [
+            Frame(
+                [*moved, *stage, *asked], f"Now “{was}” and “{now}” trade places. See who notices."
+            ),
+            Frame(
+                [*moved[::2], *self._owns([0]), *self._news(1, [0]), *signs],
+                f"Its own notices and writes “{own}”. {other} does not: “{new}” again.",
+            ),
+        ]
 
     def compared(self) -> list[Frame]:
-        """A learner's own writes."""
+        """A learner's own writes, and it is seen whether it is the same."""
         told = f"With {OWN} attention the model wrote “{_new(self.right)}”. Now yours is in."
-        return self._below(told)
+        bright, says, signs = self._verdict()
+        parts = [*self._owns(bright, past=False), *self._news(len(self.text.rows), bright, False)]
+        return [*self._below(told), Frame([*parts, *signs], says)]
 
-    def _below(self, told: str) -> list[Frame]:
-        """The function writes under what its own wrote; then it is seen whether it is the same."""
-        text, above = self.text, self._owns()
-        given = [*self._given(NEW_ROW), self._named(NEW_ROW, self.name)]
+    @property
+    def _given(self) -> list[str]:
+        return self.text.words[: self.start]
+
+    def _below(self, told: str, bright: Sequence[int] = ()) -> list[Frame]:
+        """The function writes under what its own wrote."""
+        text, above = self.text, self._owns(bright)
         slot = ["?"] if text.rows else []
         asked = [*self._asked(NEW_ROW), *self._written(NEW_ROW, slot)]
-        frames = [Frame([*above, *given, *asked], told)]
-        last = len(text.rows) - 1
-        again = last > 0 and len({*text.words[self.start :]}) == 1
-        for n in (0, last) if again else range(last + 1):
-            arcs = self._arcs(NEW_ROW, text, n + 1, [n])
-            new = self._written(NEW_ROW, text.words[self.start : self.start + n + 1])
-            told = f"And it goes on: “{' '.join(text.words[self.start + 1 :])}”."
-            told = told if again and n else _told(text, n)
-            frames.append(Frame([*above, *given, *arcs, *new], told))
-        bright, told, signs = self._verdict()
-        arcs = self._arcs(NEW_ROW, text, len(text.rows), bright)
-        new = self._written(NEW_ROW, text.words[self.start :])
-        return [*frames, Frame([*self._owns(bright), *given, *arcs, *new, *signs], told)]
+        frames = [Frame([*above, *self._read(NEW_ROW, self.name), *asked], told)]
+        for n in range(len(text.rows)):
+            frames.append(Frame([*above, *self._news(n + 1, [n])], _told(text, n)))
+        return frames
 
-    def _owns(self, bright: Sequence[int] = ()) -> list[Part]:
+    def _owns(self, bright: Sequence[int] = (), past: bool = True) -> list[Part]:
         """All that the model's own wrote, with arcs to some of these words bright."""
         return [
-            *self._given(OWN_ROW),
-            self._named(OWN_ROW, OWNER),
-            *self._arcs(OWN_ROW, self.right, len(self.right.rows), bright),
+            *self._read(OWN_ROW, OWNER),
+            *self._arcs(OWN_ROW, self.right, len(self.right.rows), bright, past),
             *self._written(OWN_ROW, self.right.words[self.start :]),
         ]
 
+    def _news(self, many: int, bright: Sequence[int], past: bool = True) -> list[Part]:
+        """So many of the words that the function wrote."""
+        return [
+            *self._read(NEW_ROW, self.name),
+            *self._arcs(NEW_ROW, self.text, many, bright, past),
+            *self._written(NEW_ROW, self.text.words[self.start : self.start + many]),
+        ]
+
     def _verdict(self) -> tuple[Sequence[int], str, list[Part]]:
-        """Signs at words, up to the first that differs; that one is bright, or all words."""
+        """Signs between words, up to the first that differ; that one is bright, or all words."""
         words, parts = (each.words[self.start :] for each in (self.right, self.text)), list[Part]()
+        y = (sum(self._band(OWN_ROW)) + self._band(NEW_ROW)[0]) / 2
         for n, (own, new) in enumerate(zip_longest(*words)):
             x = self.at[self.start + n]
             if own != new:
-                wide = self.size * BOLD * max(_wide(own), _wide(new)) + 2 * PAD
-                for key, row, sign in (("wanted", OWN_ROW, TICK), ("differs", NEW_ROW, CROSS)):
-                    (top, high), corner = self._band(row), min(x + wide / 2, WIDE - BADGE)
-                    parts += [
-                        box(key, (x - wide / 2, top), (wide, high), row.colour, 0, 2.5),
-                        *_badge(key, corner, top, row.colour, sign),
-                    ]
-                return [n], self._lost(n), parts
-            between = (sum(self._band(OWN_ROW)) + self._band(NEW_ROW)[0]) / 2
-            parts += _badge(f"same {n}", x, between, BLUE, TICK)
+                wrote, writes = (f"“{each}”" if each else "nothing" for each in (own, new))
+                told = f"One function differs: where it wrote {wrote}, it now writes {writes}."
+                return [n], told, [*parts, *_badge("differs", x, y, ORANGE, CROSS)]
+            parts += _badge(f"same {n}", x, y, BLUE, TICK)
         told = f"It writes the same as with {OWN}, word for word."
         return range(len(self.text.rows)), told, parts
 
-    def _lost(self, n: int) -> str:
-        """What a function does not do for a word that differs."""
-        swapped, before = "Same parameters, one swap", _earlier(self.right, n)
-        if before is not None and all(before + 1 not in each for each in self.text.seen[n:][:1]):
-            asks = self.right.words[before]
-            return f"{swapped}: it can no longer find what followed “{asks}”."
-        own, new = (
-            f"“{each.words[at]}”" if (at := self.start + n) < len(each.words) else "nothing"
-            for each in (self.right, self.text)
-        )
-        return f"{swapped}: where it wrote {own}, it now writes {new}."
-
-    def _named(self, row: Row, name: str) -> Part:
-        """Whose attention writes a line."""
-        key, look = f"{row.key} name", (row.colour, "start", NAME, 700)
-        return word(key, self._left(), row.head, name, *look, face=CODE)
+    def _sign(self, row: Row, sign: Sequence[Place]) -> list[Part]:
+        """Behind what is written."""
+        return _badge(row.key, WIDE - EDGE - BADGE, row.line - self.size / 3, row.colour, sign)
 
     def _left(self) -> float:
         return self.at[0] - self.wide[0] / 2 - 6
@@ -320,43 +331,53 @@ class _Sheet:
         """Behind words: its top, and how high it is."""
         return row.line - 0.75 * self.size - 9, self.size + 14
 
-    def _given(self, row: Row) -> list[Part]:
-        """The words that are read, on a band."""
+    def _read(self, row: Row, name: str) -> list[Part]:
+        """The words that are read, on a band; and over them, whose attention writes on."""
         words, seen = self.text.words, range(self.skipped, self.start)
         left, (top, high) = self._left(), self._band(row)
         right = self.at[self.start - 1] + self.wide[self.start - 1] / 2 + 6
         more = [self._word(f"{row.key} more", row, 0, MORE)] if self.skipped else []
+        look = row.colour, "start", NAME, 700
         return [
             box(f"{row.key} read", (left, top), (right - left, high), GREY, 0.13),
             *more,
             *(self._word(f"{row.key} read {n}", row, n, words[n]) for n in seen),
+            word(f"{row.key} name", left, row.head, name, *look, face=CODE),
         ]
+
+    def _behind(
+        self, key: str, row: Row, n: int, colour: Colour, filled: float = 0.25, edge: float = 0
+    ) -> Part:
+        """A box around a word that is read, as high as the band."""
+        (top, high), wide = self._band(row), self.wide[n] + 10
+        return box(key, (self.at[n] - wide / 2, top), (wide, high), colour, filled, edge)
 
     def _written(self, row: Row, words: Sequence[str]) -> list[Part]:
         """Behind an arrow from what is read."""
-        end = self.at[self.start] - self.wide[self.start] / 2 - 2 * PAD - 1
+        end = self.at[self.start] - self.wide[self.start] / 2 - 11
         y = row.line - self.size / 3
         places = [(end - ARROW, y), (end, y), (end - 5, y - 5), (end, y), (end - 5, y + 5)]
         arrow = [line(f"{row.key} writes", places, row.colour, 2.5)] if words else []
         return [
             *arrow,
             *(
-                self._word(f"{row.key} {n}", row, n, each, row.colour, 700)
+                self._word(f"{row.key} {n}", row, n, each, row.colour, 700, self.beside > 0)
                 for n, each in enumerate(words, self.start)
             ),
         ]
 
     def _word(
-        self, key: str, row: Row, n: int, text: str, colour: str | Colour = INK, weight: float = 400
+        self,
+        key: str,
+        row: Row,
+        n: int,
+        text: str,
+        colour: str | Colour = INK,
+        weight: float = 400,
+        at_left: bool = False,
     ) -> Part:
-        return word(key, self.at[n], row.line, text, colour, size=self.size, weight=weight)
-
-    def _eye(self, text: Text, n: int) -> list[Part]:
-        """Behind a word that is copied."""
-        if (at := _earlier(text, n)) is None:
-            return []
-        (top, high), wide = self._band(ALONE), self.wide[at + 1] + 10
-        return [box("eye", (self.at[at + 1] - wide / 2, top), (wide, high), BLUE, 0.25)]
+        x, anchor = (self.at[n] - self.wide[n] / 2, "start") if at_left else (self.at[n], "middle")
+        return word(key, x, row.line, text, colour, anchor, self.size, weight)
 
     def _asked(self, row: Row) -> list[Part]:
         """To what the last word that is read may look."""
@@ -364,10 +385,14 @@ class _Sheet:
         seen = [0, *range(self.skipped or 1, at)]
         return [self._arc(f"{row.key} to {n}", row, at, n, 0.15, GREY, dashes="1 6") for n in seen]
 
-    def _arcs(self, row: Row, text: Text, many: int, bright: Sequence[int]) -> list[Part]:
+    def _arcs(
+        self, row: Row, text: Text, many: int, bright: Sequence[int], past: bool
+    ) -> list[Part]:
         """From the words before so many that are written; arcs to the dots are one."""
         parts = []
         for n, weights in enumerate(text.rows[:many]):
+            if n not in bright and not past:
+                continue
             light = 1 if n in bright else row.past
             seen = [(m, weight) for m, weight in enumerate(weights) if m >= self.skipped]
             if self.skipped:
@@ -424,6 +449,10 @@ def _badge(key: str, x: float, y: float, colour: Colour, sign: Sequence[Place]) 
     ]
 
 
+def _paler(part: Part) -> Part:
+    return part._replace(look={**part.look, "opacity": PALE})
+
+
 def _new(text: Text) -> str:
     return " ".join(text.words[text.start :]).removesuffix(" .")
 
@@ -438,13 +467,17 @@ def _earlier(text: Text, n: int) -> int | None:
     return to - 1 if 0 < to < long and text.words[to - 1] == asks else None
 
 
+def _alike(row: Sequence[float]) -> bool:
+    return max(row) - min(row) < ALIKE
+
+
 def _told(text: Text, n: int) -> str:
     """What the last of so many words looks at, and what is written after it."""
     long, row = text.start + n, text.rows[n]
     asks, to = text.words[long - 1], max(range(long), key=lambda m: row[m])
     written = text.words[long]
     new = "ends the sentence" if written == "." else f"writes “{written}”"
-    if row[to] - min(row) < ALIKE:
+    if _alike(row):
         guessed = new if written == "." else f"guesses “{written}”"
         unread = "" if written in (".", *text.words[: text.start]) else ", which it never read"
         return f"Every word counts the same: it {guessed}{unread}."
@@ -456,13 +489,15 @@ def _told(text: Text, n: int) -> str:
     return f"One head looks from “{asks}” most at {whom}, and the model {new}."
 
 
-def _places(words: Sequence[str], start: int) -> tuple[list[float], list[float], int, float]:
+def _places(
+    words: Sequence[str], start: int, across: float
+) -> tuple[list[float], list[float], int, float]:
     """Where the middles of words are, how wide they are, how many have no room, and their size.
 
     Those are the first ones, and share one place, that of the dots. From `start` on words are bold.
     """
     shares = [_wide(each) * (BOLD if n >= start else 1) for n, each in enumerate(words)]
-    room = WIDE - 2 * EDGE - BREAK
+    room = across - 2 * EDGE - BREAK
     even = [*shares[:start], *[max(shares[start:], default=0)] * len(shares[start:])]
     if _across(even, SMALL) <= room:
         shares = even
@@ -473,7 +508,7 @@ def _places(words: Sequence[str], start: int) -> tuple[list[float], list[float],
         seen = [_wide(MORE), *shares[skipped:]]
     gap = min(WIDEST, GAP + (room - _across(seen, size)) / (len(seen) - 1))
     wide = [size * each for each in seen]
-    right = (WIDE - sum(wide) - gap * (len(wide) - 1) - BREAK) / 2
+    right = (across - sum(wide) - gap * (len(wide) - 1) - BREAK) / 2
     middles = []
     for n, each in enumerate(wide):
         if n == start - max(skipped - 1, 0):

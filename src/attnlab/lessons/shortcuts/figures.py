@@ -20,9 +20,9 @@ def found(
         focus: the way that is looked at; the others are grey.
     """
     figure, axes = new_figure(
-        rows=len(books), width=5.0, height=len(books) * (0.7 + 0.34 * len(right))
+        columns=len(books), width=3.5 * len(books), height=1.1 + 0.42 * len(right)
     )
-    for n, (place, number) in enumerate(zip(axes[:, 0], books, strict=True)):
+    for n, (place, number) in enumerate(zip(axes[0], books, strict=True)):
         for at, (name, shares) in enumerate(right.items()):
             looked_at, share = name == focus, float(shares[n])
             place.barh(at, share, height=0.7, color=ORANGE if looked_at else "#cccccc")
@@ -38,17 +38,11 @@ def found(
         place.set(xlim=(0, 1.25), xticks=[], ylim=(len(right) - 0.35, -0.65))
         place.set_yticks(range(len(right)), right)
         place.spines["bottom"].set_visible(False)
-        place.tick_params(length=0)
-    place.text(chance, len(right) - 0.3, "guessing", ha="center", va="top")
+        place.tick_params(length=0, labelcolor="black")
+        place.set_xlabel("dotted: guessing", loc="left")
     ends = {name: 100 * float(shares[-1]) for name, shares in right.items()}
     mine = ends.pop(focus)
     other = max(ends, key=lambda name: ends[name])
-    figure.suptitle(
-        f"Of {books[-1]} books, {focus} attention finds the one that is asked for in {mine:.0f} % "
-        f"of texts, {other} in {ends[other]:.0f} %",
-        x=0,
-        ha="left",
-    )
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()
     )
@@ -57,4 +51,6 @@ def found(
         figure,
         f"Bars of the share of right answers for {numbers} books in a text, with "
         f"a line at {chance:.2f}, guessing. {said}.",
+        f"Of {books[-1]} books, {focus} attention finds the one that is asked for in {mine:.0f} % "
+        f"of texts, {other} in {ends[other]:.0f} %",
     )

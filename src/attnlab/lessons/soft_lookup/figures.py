@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,6 @@ LINES = ("-.", "-", "--", ":")
 QUERY = ANSWER = "black"
 # Where a book's name is written over the temperature: its middle.
 NAMED = ((1.33, 0.14), (6.5, 0.58), (0.22, 0.17), (22.0, 0.06))
-NO_SLOPE: dict[str, Any] = {"marker": "x", "ls": "", "color": "black", "ms": 8, "mew": 1.5}
 SALT = 0  # the entry of a page that is plotted where one is enough
 Numbers = Sequence[float]
 Table = Sequence[Sequence[float]]
@@ -50,7 +48,7 @@ def sliding_query(
     books: Sequence[str],
     degrees: tuple[int, int] = (-60, 130),
 ) -> Picture:
-    """Salt in the answer, and its slope, for three kinds of lookup as the query turns.
+    """Salt in the answer for three kinds of lookup as the query turns, and its slope at a query.
 
     Args:
         query: (2,), marked in every panel; its length is kept while it turns.
@@ -68,55 +66,53 @@ def sliding_query(
     }
     # Off the round numbers, so that no sample falls on a key or on the border between two.
     angles = np.arange(degrees[0] + 0.1, degrees[1], 0.5)
-    figure, axes = new_figure(columns=3, rows=2, width=10.5, height=5.2, sharex=True, sharey="row")
-    steepest = 0.0
-    for column, (name, lookup) in enumerate(lookups.items()):
+    figure, axes = new_figure(columns=3, width=10.5, height=3.4)
+    ours = _direction(query)
+    for place, (name, lookup) in zip(axes[0], lookups.items(), strict=True):
         answers = np.array([lookup(_turned(angle, length)) for angle in angles])
         slopes = np.array([_slope(lookup, angle, length) for angle in angles])
-        steepest = max(steepest, float(np.abs(slopes).max()))
         steps = np.flatnonzero(np.abs(np.diff(answers)) > 5)
-        above, below = axes[:, column]
-        broken = (np.insert(each, steps + 1, np.nan) for each in (angles, answers))
-        above.plot(*broken, color=ANSWER)
-        below.plot(angles, slopes, color=ORANGE)
-        below.plot(angles[steps], 0 * steps, **NO_SLOPE)
-        above.set_title(name)
-        below.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 60))
-        for axis in (above, below):
-            axis.tick_params(labelleft=True)
-            axis.axvline(_direction(query), color=GREY, lw=1, ls=":")
+        broken = [np.insert(each, steps + 1, np.nan) for each in (angles, answers)]
+        place.plot(*broken, color=ORANGE if slopes.any() else ANSWER, linewidth=3.5)
+        place.axvline(ours, color=GREY, lw=1.2, ls=":", zorder=0)
+        here, slope = lookup(np.array(query, dtype=float)), _slope(lookup, ours, length)
+        place.plot(ours, here, "o", color="black", markersize=9, zorder=4)
+        said = f"slope {slope:.2f}" if slope else "slope 0"
+        colour = ORANGE if slope else "black"
+        place.annotate(
+            said, (ours, here), (10, -17), textcoords="offset points", color=colour, weight="bold"
+        )
+        place.set_title(name)
+        place.set(xlabel="direction of the query (°)", xticks=range(-60, 121, 60))
+        place.set(ylim=(-9, 1.2 * salt.max()), yticks=range(0, 41, 10))
     matches = [
         (_direction(key), page, book, colour)
         for key, page, book, colour in zip(keys, salt, books, COLOURS, strict=True)
         if degrees[0] <= _direction(key) <= degrees[1]
     ]
     for angle, page, book, colour in matches:
-        axes[0, 0].plot(angle, page, "o", color=colour)
-        axes[0, 0].annotate(book, (angle, page), (0, 7), textcoords="offset points", ha="center")
-        axes[1, 0].plot(angle, 0, **NO_SLOPE)
+        axes[0, 0].plot(angle, page, "o", color=colour, markersize=8)
+        axes[0, 0].annotate(
+            book, (angle, page), (0, 8), textcoords="offset points", ha="center", color=colour
+        )
     axes[0, 0].annotate(
         "our question",
-        (_direction(query), 0.99),
+        (ours, 0.99),
         (-5, 0),
         xycoords=("data", "axes fraction"),
         textcoords="offset points",
         ha="right",
         va="top",
     )
-    axes[1, 0].annotate("×: no slope", (0.03, 0.9), xycoords="axes fraction")
-    axes[0, 0].set(ylabel="salt in the answer (g/l)", ylim=(-2, 1.2 * salt.max()))
-    axes[1, 0].set(ylabel="slope (g/l per degree)", ylim=(-0.15, 1.2 * steepest))
-    here = lookups["soft"](np.array(query, dtype=float))
-    slope_here = _slope(lookups["soft"], _direction(query), length)
+    axes[0, 0].set_ylabel("salt in the answer (g/l)")
     return Picture(
         figure,
-        f"Three columns: exact match, closest key, soft. Above, salt in the answer while the query "
-        f"turns from {degrees[0]} to {degrees[1]} degrees; below, its slope. Exact match is 0 "
-        f"except at {len(matches)} points, the closest key a staircase; the slope of both is 0 "
-        f"wherever there is one. The soft answer is a smooth curve. Its slope is up to "
-        f"{steepest:.2f} g/l per degree, and {slope_here:.2f} at our question, where the answer "
-        f"is {here:.1f} g/l.",
-        f"At our question only the soft answer has a slope: {slope_here:.2f} g/l for each degree.",
+        f"Three panels: exact match, closest key, soft. Salt in the answer while the query turns "
+        f"from {degrees[0]} to {degrees[1]} degrees, orange where it has a slope. Exact match is "
+        f"0 except at {len(matches)} points, the closest key a staircase; the slope of both is 0 "
+        f"wherever there is one. The soft answer is a smooth curve. Its slope is {slope:.2f} g/l "
+        f"per degree at our question, where the answer is {here:.1f} g/l.",
+        f"At our question only the soft answer has a slope: {slope:.2f} g/l for each degree.",
     )
 
 
@@ -137,7 +133,7 @@ def temperature(
     pages = np.array(values)[:, SALT]
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
-    figure, axes = new_figure(columns=2, width=9.6, height=3.7, width_ratios=(5, 4))
+    figure, axes = new_figure(columns=2, width=9.4, height=3.7, width_ratios=(5, 4))
     left, right = axes[0]
     looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
     for share, book, colour, line, (warm, high) in looks:

@@ -6,6 +6,7 @@ What the small model's words listen to is recorded in `sentences.json`, by `make
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise, product
@@ -26,6 +27,7 @@ from attnlab.figures.live.parts import (
     dot,
     line,
     places,
+    ring,
     word,
 )
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
@@ -37,7 +39,7 @@ MENUS = {
     "second noun": ("boy", "girls", "cat", "cats"),
 }
 MANY = ("dogs", "kings", "girls", "cats")
-HIGH, LINE, FLOOR = 252, 184, 156  # of the sheet; of the words; where arcs begin
+HIGH, LINE, FLOOR = 266, 184, 156  # of the sheet; of the words; where arcs begin
 GAP, LEAST = 15, 0.01  # between words, where there is room; a share that is drawn
 EDGE, TALL = 38, 58  # how much wider the slot of the verbs is than they are, how high it is
 INTO = 14  # how far in it the marks are of what is one or many
@@ -45,15 +47,18 @@ WIDER = 10  # by how much the word that listens is, as it is bold
 AIR = 4  # before the slot
 APART = 13  # how far the two verbs are from the line
 PIPE = 16  # thickness of an arc of share 1
-MARK, LARGEST = 4, 6.5  # radius of a noun's marks before it is heard, and of one heard alone
-BAR, BAR_HIGH, ALL = (130, 222), 24, 294  # where shares are laid end to end; how long all are
-PETAL = ((3, -44), (46, -34))  # bends of the arc from a word to itself
+MARK, LARGEST = 4, 5  # radius of a noun's marks before it is heard, and of one heard alone
+TWO = 10  # from one mark to the other, of a noun that is many
+FEET = 24  # from the first to the last of the arcs' ends, at the word that listens
+BAR, BAR_HIGH, ALL = (130, 220), 24, 294  # where shares are laid end to end; how long all are
+LOOP, BESIDE = 7, 26  # radius of a word's arc to itself, and how far it is from its middle
+BEND = 9  # radius of the turn that marks take at the word that listens
 START = "start"  # what the model has for the beginning of a text
 
 
 def opening() -> Film:
     """The film, for each sentence that the menus allow."""
-    return Film("Who listens to whom? Put a sentence together", _frames, HIGH, menus=MENUS)
+    return Film("Soft lookup: who listens to whom?", _frames, HIGH, menus=MENUS)
 
 
 def sentence(chosen: Choice) -> list[str]:
@@ -126,8 +131,8 @@ class Scene(NamedTuple):
         return [
             Frame(
                 [*self.arcs(0), *self.asked(), *self.words(), *slot, *self.marks(0), *_legend()],
-                f"Whom {said} listens to will decide: “{self.verbs[0]}” for many, "
-                f"“{self.verbs[1]}” for one.",
+                f"“{self.verbs[0]}” for many, or “{self.verbs[1]}” for one? {said} looks it up in "
+                "the words so far.",
             ),
             Frame(
                 [*listens, *slot, *self.parts(), *self.marks(0), *_legend()],
@@ -135,15 +140,12 @@ class Scene(NamedTuple):
             ),
             Frame(
                 [*heard, *self.marks(0, is_heard=True)],
-                "All shares add up to 1. A share says how much of a word is heard.",
+                "A soft lookup takes something of each word, in shares that add up to 1.",
             ),
             Frame(
                 [*heard, *self.marks(1, is_heard=True)],
-                f"So what {said} hears is a blend, and most of it is “{self.text[first]}”.",
-            ),
-            Frame(
-                [*heard, *self.marks(2, is_heard=True)],
-                "It goes on to where the verb is guessed.",
+                f"So it is a blend, mostly “{self.text[first]}”, that goes on to where the verb is "
+                "guessed.",
             ),
             Frame(
                 [
@@ -152,7 +154,7 @@ class Scene(NamedTuple):
                     *self.given(),
                     *self.sum(),
                     *self.slot(guess),
-                    *self.marks(3, is_heard=True, guess=guess),
+                    *self.marks(1, is_heard=True, opacity=0),
                 ],
                 f"{said} has listened to “{self.text[first]}”: the likeliest verb is “{guess}”, "
                 f"not “{other}”.",
@@ -195,32 +197,34 @@ class Scene(NamedTuple):
             for j, each in enumerate(self.text)
         ]
 
+    def foot(self, j: int) -> float:
+        """Where the arc to a word begins: the farther that is, the further on the right."""
+        last = len(self.text) - 1
+        return self.middles[last] + FEET * (0.5 - j / (last - 1)) * (j < last)
+
     def path(self, j: int) -> Part:
         """From the word that listens to another, or to itself."""
         middles, last = self.middles, len(self.text) - 1
         share, x = self.shares[j], middles[last]
-        part = arc(
+        if j == last:
+            return ring(f"to {j}", x + BESIDE, FLOOR, share, self.colour(j), r=LOOP, thickest=PIPE)
+        return arc(
             f"to {j}",
-            x,
+            self.foot(j),
             middles[j],
             FLOOR,
             share,
             self.colour(j),
-            wide=x - middles[0],
+            wide=x + FEET / 2 - middles[0],
             thickest=PIPE,
-        )
-        if j < last:
-            return part
-        bends = " ".join(f"{x + right:.1f} {FLOOR + down}" for right, down in PETAL)
-        return part._replace(
-            look={**part.look, "d": f"M{x:.1f} {FLOOR}C{bends} {x + 1:.1f} {FLOOR}"}
         )
 
     def arcs(self, come: float, opacity: float = 0.4) -> list[Part]:
-        """To each word that is heard: not begun, 0, or there, 1."""
+        """To each word that is heard: not begun, 0, or there, 1; nouns' in front."""
         parts = []
-        for part in (self.path(j) for j, share in enumerate(self.shares) if share >= LEAST):
-            long = _length(str(part.look["d"]))
+        heard = [j for j, share in enumerate(self.shares) if share >= LEAST]
+        for part in map(self.path, sorted(heard, key=lambda j: j in self.nouns)):
+            long = _length(str(part.look["d"])) if "d" in part.look else math.tau * LOOP
             look: dict[str, Any] = {
                 "stroke-dasharray": f"{long * come:.1f} 2000",
                 "opacity": opacity * come,
@@ -231,11 +235,11 @@ class Scene(NamedTuple):
     def asked(self) -> list[Part]:
         """An arc to each word before, of which nothing is known, and a question mark."""
         middles, last = self.middles, len(self.text) - 1
-        x, wide = middles[last], middles[last] - middles[0]
+        wide = self.foot(0) - middles[0]
         parts = [
             arc(
                 f"to {j}?",
-                x,
+                self.foot(j),
                 middles[j],
                 FLOOR,
                 0.15,
@@ -264,7 +268,6 @@ class Scene(NamedTuple):
                 weight=700 if j in self.nouns else 400,
             )
             for j, share in enumerate(self.shares)
-            if share >= LEAST
         ]
 
     def parts(self, is_laid: bool = False) -> list[Part]:
@@ -279,45 +282,66 @@ class Scene(NamedTuple):
         return boxes
 
     def sum(self) -> list[Part]:
-        """The shares, laid end to end, and what they are."""
+        """The shares, laid end to end, and of which words they are."""
         first, y = self.nouns[0], BAR[1] + 18.5
         middle = BAR[0] + ALL * (sum(self.shares[:first]) + self.shares[first] / 2)
         look: dict[str, Any] = {"size": SMALL}
+        heard = [j for j, share in enumerate(self.shares) if share >= LEAST]
+        names, low = [], BAR[1] + BAR_HIGH + 16
+        before = ", ".join(self.text[j] for j in heard if j < first)
+        if before:
+            names.append(word("before", BAR[0], low, before, GREY, "start", **look))
+        *between, end = (j for j in heard if j >= first)
+        x = BAR[0] + ALL * (1 - self.shares[end])
+        if end > first:
+            names.append(
+                word(f"name {end}", x, low, self.text[end], self.colour(end), "start", **look)
+            )
+        for j in reversed(between[1:]):
+            x -= 6
+            names.append(word(f"name {j}", x, low, self.text[j], self.colour(j), "end", **look))
+            x -= LETTER * SMALL * len(self.text[j])
         return [
             *self.parts(is_laid=True),
+            *names,
             word("hears", BAR[0] - 8, y, f"“{self.text[-1]}” hears", GREY, "end", **look),
             word("all", BAR[0] + ALL + 8, y, "= 1", GREY, "start", **look),
             word("most", middle, y, f"{self.text[first]} {self.shares[first]:.2f}", **look),
         ]
 
-    def marks(self, come: int, is_heard: bool = False, guess: str = "") -> list[Part]:
+    def marks(self, come: int, is_heard: bool = False, opacity: float = 1) -> list[Part]:
         """A dot of a noun that is one, two of a noun that is many, as large as they are heard.
 
-        They are above it, come to the word that listens, to the slot, or in it.
+        They are above it, 0, or before the verb that is as the first noun, 1.
         """
-        middles, last, parts = self.middles, len(self.text) - 1, []
-        for j in self.nouns:
-            there = _turned(str(self.path(j).look["d"]))
-            x, top, up = self.left + INTO, LINE - 6 - TALL / 2, FLOOR - 44
-            over = f"C{middles[last]:.1f} {up} {x:.1f} {up} {x:.1f} {top:.1f}"
-            on = _length(f"M{middles[last]:.1f} {FLOOR}{over}")
+        is_many, parts = self.text[self.nouns[0]] in MANY, []
+        end, row = self.left + INTO + (TWO / 2 if is_many else 0), LINE - 6 - APART
+        for j in reversed(self.nouns):
+            x, is_two = self.foot(j), self.text[j] in MANY
+            if j < len(self.text) - 1:
+                there = _turned(str(self.path(j).look["d"]))
+            else:  # down to itself
+                top, low = f"{x:.1f} {FLOOR - TWO * is_two}", f"{x:.1f} {FLOOR}"
+                there = f"M{top}C{top} {low} {low}"
+            bend = f"C{x:.1f} {row} {x:.1f} {row} {x + BEND:.1f} {row}"
+            on = end - x - BEND + (0 if is_many else 2 * APART)
+            far = _length(there) + _length(f"M{x:.1f} {FLOOR}{bend}") + on
             r = max(LARGEST * self.shares[j] ** 0.5, 1) if is_heard else MARK
-            apart = 2 * r + 2 if self.text[j] in MANY else 0
-            far, row = _length(there), TALL / 2 + (APART if guess == self.verbs[1] else -APART)
-            stops = (0, far - apart, far + on - apart - r - 2, far + on + row - apart / 2)
+            apart = min(TWO, 2 * r + 2) * is_two
+            at = (far - (TWO * is_many + apart) / 2) * come
             parts.append(
                 Part(
                     "path",
                     f"mark {j}",
                     {
-                        "d": f"{there}{over}L{x:.1f} {top + TALL:.1f}",
+                        "d": f"{there}{bend}L{end:.1f} {row}L{end:.1f} {row + 2 * APART}",
                         "fill": "none",
                         "stroke": self.colour(j).drawn,
                         "stroke-width": round(2 * r, 2),
                         "stroke-linecap": "round",
                         "stroke-dasharray": f"0 {apart or 4000:.1f} 0 4000",
-                        "stroke-dashoffset": round(-stops[come], 1),
-                        "opacity": float(come < len(stops) - 1),
+                        "stroke-dashoffset": round(-at, 1),
+                        "opacity": opacity,
                     },
                 )
             )

@@ -1,9 +1,11 @@
-"""Lesson 10's figures: a training while it runs, losses, rows of weights."""
+"""Lesson 10's figures: a training while it runs, what it ends with, and what its maps show."""
 
 from __future__ import annotations
 
 import html
 import itertools
+import math
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from types import TracebackType
@@ -11,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
@@ -27,7 +30,15 @@ from attnlab.figures.picture import (
 )
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
-BAR, TOLD = 0.85, 0.1  # how high a bar of 1 is in its row, and the least number that is written
+HALF, SOME = 0.5, 0.3  # of a row's weight, or of the answers; what is more than SOME is named
+# Of what a map shows and of what is needed: colour, name, and where the name stands.
+CORNERS = {
+    (False, False): (GREY, "", (0.0, 0.0), "left"),
+    (False, True): (BLUE, "needed, not shown", (0.0, 0.62), "left"),
+    (True, True): (PURPLE, "shown and needed", (1.0, 0.8), "right"),
+    (True, False): (ORANGE, "shown, not needed", (1.0, 0.4), "right"),
+}
+COIN = "a coin"  # what `phrases.answers` says where no word gets most of the probability
 PAUSE = 1.0  # seconds between two drawings of a training
 # The family of sentences: in each, *it* means the animal or the thing.
 ANIMALS = ("animal", "dog", "cat", "horse", "llama", "child", "bird")
@@ -152,20 +163,11 @@ class Diary(Watch):
 
 
 @in_style
-def losses(
-    curves: Mapping[str, Sequence[float]],
-    floor: float = 0.0,
-    label: str = "",
-    title: str = "",
-    most: int = 0,
-) -> Picture:
-    """Training losses, and a line to compare them with.
+def losses(curves: Mapping[str, Sequence[float]], most: int = 0) -> Picture:
+    """Training losses.
 
     Args:
         curves: for each model, its losses; five at most.
-        floor: height of the line, if it has a label.
-        label: what the line is.
-        title: what is to be seen.
         most: steps that the axis has room for; 0 for as many as there are.
     """
     figure, axes = new_figure(width=5.0, height=3.0)
@@ -175,37 +177,10 @@ def losses(
     words = "; ".join(
         f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f}" for name, curve in curves.items()
     )
-    if label:
-        place.axhline(floor, color=GREY, linewidth=1, zorder=0)
-        place.annotate(
-            label,
-            (1, floor),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 5),
-            textcoords="offset points",
-            ha="right",
-            color=GREY,
-        )
     longest = max(map(len, curves.values()))
     place.set(xlabel="step", ylabel="loss, nats", ylim=(-0.03, None), xlim=(0, most or longest))
-    place.set_title(title)
-    ends, (low, high) = [curve[-1] for curve in curves.values()], place.get_ylim()
-    kinds = {name.rsplit(maxsplit=1)[0] for name in curves}
-    if len(ends) > 1 and len(kinds) == 1 and max(ends) - min(ends) < (high - low) / 50:
-        for curve_line in place.get_lines()[: len(ends)]:  # they end as one: one look, one name
-            curve_line.set(label="_", color=BLUE, linestyle="-")
-        place.annotate(
-            f"all {len(ends)} {kinds.pop()}s",
-            (1, sum(ends) / len(ends)),
-            (8, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            color=BLUE,
-        )
     name_lines(place)
-    line = f", with a line at {floor:.2f}, {label}" if label else ""
-    return Picture(figure, f"Loss over {longest} steps{line}. {words}.")
+    return Picture(figure, f"Loss over {longest} steps. {words}.")
 
 
 @in_style
@@ -213,168 +188,192 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     """For each training the loss on what it reads and on what is held out, and the gap between.
 
     Args:
-        diaries: of trainings, with two parts of a text; the last one is looked at.
+        diaries: of trainings, with two parts of a text: read, held out; the last one is looked at.
     """
-    figure, axes = new_figure(width=5.1, height=3.9)
-    place, said = axes[0, 0], []
-    for diary in diaries:
-        last = diary is diaries[-1]
-        colour = ORANGE if last else GREY
+    figure, axes = new_figure(columns=len(diaries), width=9.8, height=3.7)
+    said, most = [], max(max(curve) for diary in diaries for curve in diary.curves.values())
+    for place, diary in zip(axes[0], diaries, strict=True):
+        colour = ORANGE if diary is diaries[-1] else BLUE
         steps = [diary.EVERY * n for n in range(len(next(iter(diary.curves.values()))))]
-        highest = max(curve[-1] for curve in diary.curves.values())
+        place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
         for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
-            place.plot(steps, curve, line, color=colour, linewidth=2)
-            above = curve[-1] == highest
-            words = f"{name}: {curve[-1]:.1f}"
+            part = name.removeprefix(f"{diary.name}, ")
+            label = f"{part}: {curve[-1]:.1f}"
+            place.plot(steps, curve, line, color=colour, linewidth=3, label=label)
+            said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
+        lowest = int(np.argmin(curve))  # of what is held out
+        if diary is diaries[-1]:
+            place.plot(steps[lowest], curve[lowest], "o", color=colour, markersize=10)
             place.annotate(
-                words.replace(", ", ",\n") if last else words,
-                (steps[-1], curve[-1]),
-                (8, 0) if last else (0, 6 if above else -6),
+                f"lowest: {curve[lowest]:.1f}",
+                (steps[lowest], curve[lowest]),
+                (0, 12),
                 textcoords="offset points",
-                ha="left" if last else "right",  # the longest training ends where the axis does
-                va="bottom" if above else "top",
+                ha="center",
                 color=colour,
             )
-            said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
-        place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
-    lowest = int(np.argmin(curve))  # of the last: held out
-    place.plot(steps[lowest], curve[lowest], "o", color=ORANGE, markersize=7)
-    place.annotate(
-        f"lowest: {curve[lowest]:.1f}",
-        (steps[lowest], curve[lowest]),
-        (0, -9),
-        textcoords="offset points",
-        va="top",
-        color=ORANGE,
-    )
-    place.set(
-        xlabel="step",
-        ylabel="loss, nats",
-        ylim=(0, None),
-        xlim=(
-            0,
-            max(
-                diary.EVERY * (len(curve) - 1)
-                for diary in diaries
-                for curve in diary.curves.values()
-            ),
-        ),
-    )
-    place.set_title(
-        f"{diary.name}: held out, the loss is lowest at step {steps[lowest]}, and then it rises"
-        if curve[-1] > curve[lowest]
-        else f"{diary.name}: held out, the loss is still at its lowest"
-    )
+        place.set(xlabel="step", ylim=(0, 1.02 * most), xlim=(0, steps[-1]))
+        place.set_title(f"{diary.name}: loss, nats")
+        name_lines(place)
     return Picture(
         figure,
-        f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {steps[lowest]}, "
-        f"{curve[lowest]:.1f}.",
+        f"Losses over steps, a panel a training. {'; '.join(said)}. The last one is lowest at step "
+        f"{steps[lowest]}, {curve[lowest]:.1f}.",
+        f"{diary.name}: held out, the loss is lowest at step {steps[lowest]}, and then it rises"
+        if curve[-1] > curve[lowest]
+        else f"{diary.name}: held out, the loss is still at its lowest",
     )
 
 
 def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
     """Where the phrases may lie, for one number of *not*: one of them on the wrong side alone."""
-    place.axhline(0, color=GREY, linewidth=1, zorder=0)
-    place.plot([0, 0], [-1.15, 0.65], ":", color=GREY, linewidth=1, zorder=0)
-    for height, word, number in ((0.5, "not like", like), (-1.0, "not hate", hate)):
+    place.axhline(0, color="#b5b5b5", linewidth=1.5, zorder=0)
+    place.plot([0, 0], [-2.1, 1.95], "--", color="#b5b5b5", linewidth=1.5, zorder=0)
+    for height, word, number in ((0.75, "not like", like), (-1.35, "not hate", hate)):
         stuck = no * number > 0  # the bar does not cross 0
-        colour = ORANGE if stuck else GREY
-        place.plot(
-            [no, number], [height] * 2, color=colour, linewidth=9, solid_capstyle="butt", alpha=0.6
-        )
-        side = "friendly" if no > 0 else "hostile"
-        place.text(
-            (no + number) / 2,
-            height + 0.2 if height > 0 else height - 0.2,
-            f"{word}: {side} alone" if stuck else f"{word}: both sides",
-            ha="center",
-            va="bottom" if height > 0 else "top",
-            color=colour,
-        )
+        colour = ORANGE if stuck else BLUE
+        place.plot([no, number], [height] * 2, color=colour, linewidth=22)
+        if stuck:
+            left = no < 0
+            place.text(
+                -0.2 if left else 0.2,
+                height + (0.33 if height > 0 else -0.33),
+                f"{word}: always {'hostile' if left else 'friendly'}",
+                ha="right" if left else "left",
+                va="bottom" if height > 0 else "top",
+                color=colour,
+                weight="bold",
+            )
+        else:
+            middle = ((no + number) / 2, height - 0.02)
+            place.text(*middle, f"{word}: either side", ha="center", va="center", color="white")
     for word, number in (("hate", hate), ("not", no), ("like", like)):
-        place.plot([number], [0], "o", color="black", markersize=8)
-        place.text(number, -0.2, f"{word}\n{number:+g}".replace("-", "−"), ha="center", va="top")
-    place.text(-0.15, 0.08, "← hostile", color=GREY, ha="right")
-    place.text(0.15, 0.08, "friendly →", color=GREY)
-    place.set(ylim=(-1.55, 1), xlim=(-3.7, 3.7))
+        place.plot([number], [0], "o", color="black", markersize=9)
+        told = f"{word}\n{number:+g}".replace("-", "−")
+        place.text(number, -0.18, told, ha="center", va="top")
+    place.text(-0.2, 1.75, "← hostile", color=GREY, ha="right", va="center")
+    place.text(0.2, 1.75, "friendly →", color=GREY, va="center")
+    place.set(ylim=(-2.2, 1.95), xlim=(-4.3, 4.3))
     place.axis("off")
 
 
 @in_style
-def between(like: float = 2.0, hate: float = -2.0, no: float = 3.0) -> Picture:
+def between(like: float = 2.0, hate: float = -2.0, no: float = 3.5) -> Picture:
     """Between which numbers the phrases of two words lie, for *not* on either side.
 
     Args:
         like, hate: the numbers of those words.
         no: size of the number of *not*.
     """
-    figure, axes = new_figure(rows=2, width=5.0, height=5.6)
+    figure, axes = new_figure(columns=2, width=9.2, height=3.5)
     _number_line(axes[0, 0], like, -no, hate)
-    axes[0, 0].set_title("not is hostile: not hate cannot become friendly")
-    _number_line(axes[1, 0], like, no, hate)
-    axes[1, 0].set_title("not is friendly: not like cannot become hostile")
+    _number_line(axes[0, 1], like, no, hate)
     return Picture(
         figure,
-        f"Two number lines with hate at {hate:g} and like at {like:g}. Above, not at {-no:g}: the "
+        f"Two number lines with hate at {hate:g} and like at {like:g}. First, not at {-no:g}: the "
         f"bar of not like reaches from {-no:g} to {like:g} and crosses 0, the bar of not hate, "
-        f"from {-no:g} to {hate:g}, lies left of 0. Below, not at {no:g}: the bar of not hate "
+        f"from {-no:g} to {hate:g}, lies left of 0. Then, not at {no:g}: the bar of not hate "
         f"crosses 0, the bar of not like, from {like:g} to {no:g}, lies right of 0.",
+        "Wherever “not” stands, one of its phrases stays on the wrong side",
     )
 
 
 @in_style
-def rows(
-    panels: Mapping[str, Mapping[str, Any]], keys: Sequence[str], focus: str, title: str = ""
-) -> Picture:
-    """Rows of bars under each other, of numbers from 0 to 1.
+def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -> Picture:
+    """Losses of several trainings that end at the price of two coins, and what each answers.
 
     Args:
-        panels: for each title, (M,) weights or shares by what the row is called.
-        keys: M labels.
-        focus: the title of the panel, or the name of the row, that is looked at; the rest is grey.
-        title: what there is to see, where there are several panels.
+        curves: for each training, its losses.
+        answers: for each, as 'like → like, hate → a coin', what it says to each phrase.
     """
-    heights = [len(panel) for panel in panels.values()]
-    figure, axes = new_figure(
-        rows=len(panels),
-        width=1.3 + max(0.56, 0.098 * max(map(len, keys))) * len(keys),
-        height=0.72 * len(panels) + 0.42 * sum(heights),
-        height_ratios=heights,
-    )
-    words = []
-    for place, (heading, panel) in zip(axes[:, 0], panels.items(), strict=True):
-        numbers = np.stack([as_array(row) for row in panel.values()])
-        for n, (name, row) in enumerate(zip(panel, numbers, strict=True)):
-            _bars(place, -n, row, looked_at=focus in (heading, name))
-        place.set_title(heading)
-        place.set_xticks(range(len(keys)), keys)
-        place.set_yticks([0.3 - n for n in range(len(panel))], panel)
-        place.set(xlim=(-0.5, len(keys) - 0.5), ylim=(0.95 - len(panel), 0.95))
-        place.spines[:].set_visible(False)
-        place.tick_params(length=0)
-        found = (
-            f"{name} most on {keys[int(row.argmax())]} ({row.max():.2f}), "
-            f"least on {keys[int(row.argmin())]} ({row.min():.2f})"
-            for name, row in zip(panel, numbers, strict=True)
-        )
-        words.append(f"{heading}: {'; '.join(found)}")
-    return Picture(figure, f"Rows of bars. {'. '.join(words)}.", title)
-
-
-def _bars(place: Axes, foot: float, row: np.ndarray, looked_at: bool) -> None:
-    """A bar for each number, as high as it is, with the number where it can be read."""
-    place.axhline(foot, color="#bbbbbb", linewidth=1, zorder=0)
-    place.bar(
-        range(len(row)), BAR * row, bottom=foot, width=0.84, color=BLUE if looked_at else "#cccccc"
-    )
-    for n, number in enumerate(row):
-        if number >= TOLD:
-            inside = number > 0.5
-            place.text(
-                n,
-                foot + BAR * number - 0.05 if inside else foot + BAR * number + 0.04,
-                f"{number:.2f}",
-                ha="center",
-                va="top" if inside else "bottom",
-                color="white" if inside and looked_at else "black",
+    said = {
+        name: dict(each.split(" → ") for each in told.split(", ")) for name, told in answers.items()
+    }
+    phrases, floor = list(next(iter(said.values()))), math.log(2) / 2
+    figure, [[loss, table]] = new_figure(columns=2, width=9.6, height=3.5)
+    for curve in curves.values():
+        loss.plot(range(1, len(curve) + 1), as_array(curve), color=BLUE, linewidth=2, alpha=0.7)
+    longest, ends = max(map(len, curves.values())), [curve[-1] for curve in curves.values()]
+    loss.axhline(floor, color=ORANGE, linewidth=1.5, linestyle="--")
+    loss.axhspan(0, floor, color=ORANGE, alpha=0.1, linewidth=0)
+    loss.text(1.15, floor / 2, "½ log 2: two right, two coins", color=ORANGE, va="center")
+    loss.set(xscale="log", xlim=(1, longest), ylim=(0, None), xlabel="step")
+    loss.set_xticks([1, 10, 100, longest], ["1", "10", "100", f"{longest}"])
+    loss.minorticks_off()
+    loss.set_title(f"loss: no training gets below {min(ends):.2f}")
+    table.set_title("the likeliest answer")
+    counts = []
+    for n, each in enumerate(said.values()):
+        counts.append(sum(word == COIN for word in each.values()))
+        for m, word in enumerate(each.values()):
+            is_coin = word == COIN
+            cell = Rectangle(
+                (m - 0.47, n - 0.44), 0.94, 0.88, facecolor=ORANGE if is_coin else (BLUE, 0.16)
             )
+            cell.set_edgecolor("none")
+            table.add_patch(cell)
+            ink = {"color": "white", "weight": "bold"} if is_coin else {"color": "black"}
+            table.text(m, n, word, ha="center", va="center", **ink)
+    table.set_xticks(range(len(phrases)), phrases)
+    table.set_yticks(range(len(said)), said)
+    table.set(xlim=(-0.5, len(phrases) - 0.5), ylim=(len(said) - 0.45, -0.55))
+    table.tick_params(length=0, labelcolor="black")
+    table.xaxis.tick_bottom()
+    table.spines[:].set_visible(False)
+    every = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} or more"
+    return Picture(
+        figure,
+        f"Losses over {longest} steps: they end at {min(ends):.2f} to {max(ends):.2f}, at a line "
+        f"at {floor:.2f}, ½ log 2. A table of answers: "
+        f"{'; '.join(f'{name}: {told}' for name, told in answers.items())}.",
+        f"{len(said)} trainings: each ends with a coin for {every} of {len(phrases)} phrases",
+    )
+
+
+@in_style
+def shown_and_needed(
+    reads: Mapping[str, Mapping[str, Any]], flips: Mapping[str, Any], words: Sequence[str]
+) -> Picture:
+    """For each map a dot for each word and model: what it is given, and what hangs on it.
+
+    Args:
+        reads: for each map and each model, (M,) weights.
+        flips: for each model, (M,) shares of answers.
+        words: M labels.
+    """
+    figure, axes = new_figure(columns=len(reads), width=9.4, height=4.3)
+    told = []
+    for place, (heading, rows) in zip(axes[0], reads.items(), strict=True):
+        corners: dict[tuple[bool, bool], dict[str, list[str]]] = {}
+        for name, row in rows.items():
+            pairs = zip(words, as_array(row).tolist(), as_array(flips[name]).tolist(), strict=True)
+            for word, shown, needed in pairs:
+                corner = shown >= SOME, needed >= SOME
+                place.plot(shown, needed, "o", color=CORNERS[corner][0], markersize=9, alpha=0.8)
+                if any(corner):
+                    seeds = corners.setdefault(corner, {}).setdefault(word, [])
+                    seeds.append(name.removeprefix("seed "))
+                    told.append(f"{heading}, {name}, {word}: {shown:.2f} and {needed:.2f}")
+        for corner, (colour, meaning, (x, y), side) in CORNERS.items():
+            found = [f"{word} ({', '.join(at)})" for word, at in corners.get(corner, {}).items()]
+            lines = textwrap.wrap(", ".join(found).replace(" (", "\xa0("), 24) if found else []
+            for n, line in enumerate([meaning, *lines] if found else []):
+                place.text(
+                    x,
+                    y - 0.085 * n,
+                    line.replace("\xa0", " "),
+                    color=colour,
+                    ha=side,
+                    weight="normal" if n else "bold",
+                )
+        place.set_title(heading)
+        place.set(xlim=(-0.04, 1.04), ylim=(-0.07, 1.07), xlabel="weight that “it” gives the word")
+        place.set_ylabel("answers that flip with it")
+        place.set_xticks([0, HALF, 1], ["0", "½", "1"])
+        place.set_yticks([0, HALF, 1], ["none", "half", "all"])
+    return Picture(
+        figure,
+        f"Dots, for each word of a sentence and each seed: weight across, flipped answers up. All "
+        f"others lie near 0 and 0. {'; '.join(told)}.",
+        "What a map shows is not always what is needed\nin brackets: the seeds",
+    )

@@ -2,161 +2,186 @@
 
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
-It is the training of the lesson's writer. Arcs that go one letter back are blue, and so is the loss
-while they gather. Levels are what counts of letters reach: how often each follows one letter, and
-how often it follows two. The writer's last states differ a little from machine to
-machine, and its pages from one Python to the next, so what is shown is recorded, in `opening.json`.
+It is the training of the lesson's writer. Arcs are weights of its first layer: those that go one
+letter back are blue, and so is the loss while they gather. Levels are what counts of letters reach:
+how often each follows one letter, and how often it follows two. The writer's last states differ a
+little from machine to machine, and its pages from one Python to the next, so what is shown is
+recorded, in `opening.json`.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, arc, dot, line, word
+from attnlab.figures.live.parts import CODE, SMALL, WIDE, Part, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
-PROMPT, LETTERS = "The value ", 32  # letters that are shown, the prompt's as well
+PROMPT, LETTERS = "The value ", 64  # letters that are written, the prompt's as well
 STEPS = (0, 20, 50, 100, 200, 300, 1000)
 EVERY = 20  # steps from one loss to the next
 
-INVENTED = "normatting"  # a word of what it writes in the end
+INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
 LEVELS = {"1 letter": JUMP[0], "2 letters": JUMP[1]}  # known of a text; from which step on
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
-HIGH = 270
-FLOOR, LINE = 230, 262  # ends of the arcs, and the text
-EDGE, PITCH, SIZE = 14, 18.8, 31  # the first letter's middle; from letter to letter; of letters
-SEEN = 25  # letters that have room
-LEFT, RIGHT = 28, 468  # of the chart
-TOP, LOW = 10, 121
-LIMITS = 5.0, 1.6  # losses there; between them equal ratios are equally far
-TICKS, NEAR = 140, 170  # a line of steps, and one over the arcs
-LEAST = 0.08  # a weight that is drawn
-NEAREST, FARTHER = 38, 1.25  # pull of an arc to the letter before; more for each further
+HIGH = 269
+WIDTH = 30  # letters that are shown, at most, of those it writes
+EDGE, PITCH, SIZE = 15, 15.5, 25  # the first letter's middle; from letter to letter; of letters
+FLOOR, LINE = 236, 260  # ends of the arcs, which stand on the letters; and their line
+LEFT, FIRST, RIGHT = 30, 88, 326  # of the chart: step 0, the second one, from which on logs count
+TOP, LOW = 6, 124
+LIMITS = 3.2, 1.6  # losses there; the curve comes from above
+BESIDE = RIGHT + 30  # what is said of it, right of the chart
+HEAD, TICKS, NEAR = 21, 144, 182  # lines: over the chart, of steps, and over the arcs
+LEAST = 0.03  # a weight that is drawn
+NEAREST, FARTHER = 30, 1.2  # pull of an arc to the letter before; more for each further
 THICK = 5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    frames = [_frame(**state, **known) for state in known.pop("states")]
+    states = known["states"]
+    [start] = [to_neighbours(state["weights"]) for state in states if state["step"] == JUMP[0]]
+    frames = [_frame(known["losses"], known["by_counts"], start, **state) for state in states]
     return Film("A model learns to write", frames, HIGH)
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
-    """The mean weight that a letter, from the prompt's last on, gives the one before it."""
-    rows = range(len(PROMPT) - 1, len(weights))
-    return sum(weights[n][n - 1] for n in rows) / len(rows)
+    """The mean weight that a letter, from the second on, gives the one before it."""
+    return sum(row[n] for n, row in enumerate(weights[1:])) / (len(weights) - 1)
+
+
+def shown_of(text: str) -> slice:
+    """Of what it writes: about the last half, from a word's start to a word's end if it has any."""
+    text = re.sub(r"\s", " ", text)
+    start = text.rindex(" ", 0, LETTERS - WIDTH - 1) + 1
+    words = text[start : start + WIDTH + 1].rpartition(" ")[0]
+    return slice(start, start + (len(words) or WIDTH))
 
 
 def _frame(
+    losses: list[float],
+    by_counts: list[float],
+    start: float,
     step: int,
     text: str,
     weights: list[list[float]],
-    losses: list[float],
-    by_counts: list[float],
 ) -> Frame:
-    text, near = whole(text), to_neighbours(weights)
+    parts = [*_axes(step, losses[0]), *_levels(step, by_counts), *_curve(step, losses)]
+    parts += [_arc(*each) for each in _drawn(weights)]
+    parts += [_letter(i, letter) for i, letter in enumerate(text[shown_of(text)])]
+    parts += _share(step, to_neighbours(weights), start)
+    return Frame(parts, _told(step, _loss(step, losses), by_counts[0]))
+
+
+def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
+    """From, to and weight of arcs, those that go one letter back last."""
     drawn = [
         (i, j, weight)
-        for i, row in enumerate(weights[: len(text)])
+        for i, row in enumerate(weights)
         for j, weight in enumerate(row)
         if weight >= LEAST
     ]
-    parts = [*_axes(step), *_levels(step, by_counts), *_curve(step, losses)]
-    parts += [_arc(*each) for each in sorted(drawn, key=lambda each: each[0] - each[1] == 1)]
-    parts += [_letter(i, letter) for i, letter in enumerate(text)]
-    parts += [
-        word("near now", EDGE - 10, NEAR, f"{near:.2f}", BLUE, "start", 28, 700),
-        word("near name", 76, NEAR, "of the weight goes one letter back", BLUE, "start"),
+    return sorted(drawn, key=lambda each: each[0] - each[1] == 1)
+
+
+def _share(step: int, share: float, start: float) -> list[Part]:
+    """How much of the weight goes one letter back, and how much it was before it gathered."""
+    left, says = EDGE - 7, "of weight goes one letter back"
+    parts = [
+        word("near now", left, NEAR, f"{share:.2f}", BLUE, "start", 28, 700),
+        word("near name", left + 69, NEAR, says, BLUE, "start", SMALL),
     ]
-    return Frame(parts, _told(step, _loss(step, losses), by_counts))
+    if step > JUMP[0]:
+        was = f"{start:.2f} at step {JUMP[0]}"
+        parts.append(word("near then", WIDE - EDGE + 7, NEAR, was, GREY, "end", SMALL))
+    return parts
 
 
-def whole(text: str) -> str:
-    """As much of a text as has room, up to the end of a word if one ends after the prompt."""
-    words = text[len(PROMPT) : SEEN].rpartition(" ")[0]
-    return PROMPT + (words or text[len(PROMPT) : SEEN - 1])
-
-
-def _told(step: int, loss: float, levels: list[float]) -> str:
+def _told(step: int, loss: float, by_one: float) -> str:
     if step == 0:
         return "Noise. In the first layer each letter looks everywhere."
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. The arcs still go everywhere."
     if step == JUMP[0]:
-        return f"The loss nears {levels[0]:.1f}, which a guess by one letter alone can reach."
+        return f"The loss nears {by_one:.1f}, which a guess by one letter alone can reach."
     if step < JUMP[1]:
-        below = f"and the loss goes below {levels[0]:.1f}"
-        return f"The first layer's arcs gather one letter back, {below}."
+        two = "A letter sees itself and the one before: two"
+        return f"{two}, and the loss falls below {by_one:.1f}."
     if step == JUMP[1]:
         return f"Two letters tell more than one. The loss is {loss:.1f}, and words come."
     if step < STEPS[-1]:
-        return "Nobody told the first layer to look one letter back."
-    return f"Below {levels[1]:.1f} it uses more than two letters. “{INVENTED}” is no word yet."
+        return f"Most are words by now. “{INVENTED}” is none."
+    return "Nobody told it to look one letter back."
 
 
-def _axes(step: int) -> list[Part]:
-    """Of losses over steps, and the step that is now."""
-    ticks = (*STEPS[:-2], STEPS[-1])
+def _axes(step: int, first: float) -> list[Part]:
+    """Of losses over steps, the step that is now, and the first loss, which is above all."""
     return [
-        line("floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
+        line("floor", [(FIRST, LOW), (RIGHT, LOW)], GREY, 1.5),
+        line("before", [(LEFT, LOW), (FIRST, LOW)], GREY, 1.5, dashes="4 6"),
         line("axis", [(LEFT, LOW), (LEFT, TOP)], GREY, 1.5),
         *(
-            word(f"loss {at}", LEFT - 11, _high(at) + 6, f"{at}", GREY, "end", SMALL)
-            for at in (2, 3, 5)
+            word(f"loss {at}", LEFT - 9, _high(at) + 6, f"{at}", GREY, "end", SMALL)
+            for at in (2, 3)
         ),
         *(
-            word(
-                f"tick {at}", _along(at) - (at == STEPS[-1]) * 18, TICKS, f"{at}", GREY, size=SMALL
-            )
-            for at in ticks
+            word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
+            for at in (*STEPS[:-2], STEPS[-1])
         ),
-        word("steps", 368, TICKS, "steps (log)", GREY, size=SMALL),
-        word("loss", LEFT + 24, TOP + 9, "loss (log)", ORANGE, "start", SMALL),
-        word("step", WIDE - 4, 30, f"step {step}", anchor="end", size=32, weight=700),
+        word("steps", BESIDE, TICKS, "steps (log)", GREY, "start", SMALL),
+        word("loss", FIRST, HEAD, f"loss: {first:.1f} at step 0", ORANGE, "start", SMALL),
+        word("step", BESIDE, HEAD, f"step {step}", anchor="start", size=24, weight=700),
     ]
 
 
 def _levels(step: int, losses: list[float]) -> list[Part]:
     """How low a loss can be by so many letters, where it has been spoken of."""
-    right, parts = WIDE - 4, []
+    parts: list[Part] = []
     for (name, start), loss in zip(LEVELS.items(), losses, strict=True):
         if step >= start:
             y = _high(loss)
+            if not parts:
+                parts.append(word("levels", BESIDE, y - 14, "best with", GREY, "start", SMALL))
             parts += [
-                line(f"by {name}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-                word(f"level {name}", right, y - 5, f"{name}: {loss:.1f}", GREY, "end", SMALL),
+                line(f"by {name}", [(LEFT, y), (BESIDE - 8, y)], GREY, 1.5, dashes="4 6"),
+                word(f"level {name}", BESIDE, y + 6, f"{name}: {loss:.1f}", GREY, "start", SMALL),
             ]
-    says = word("levels", right, _high(losses[0]) - 25, "best guess from", GREY, "end", SMALL)
-    return [says, *parts] if parts else []
+    return parts
 
 
 def _curve(step: int, losses: list[float]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
-    points = [(EVERY * n, loss) for n, loss in enumerate(losses)]
+    if step == 0:
+        return []
+    enters = EVERY * (losses[0] - LIMITS[0]) / (losses[0] - losses[1])  # a step
+    points = [(float(EVERY * n), loss) for n, loss in enumerate(losses)]
     here = _along(step), _high(_loss(step, losses))
 
-    def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
+    def upto(key: str, first: float, last: float, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
         some = [(at, loss) for at, loss in points if first < at < last]
         some = [(first, _loss(first, losses)), *some, (last, _loss(last, losses))]
         gone = [(_along(at), _high(loss)) for at, loss in some if at <= step]
         return line(key, gone + [here] * (len(some) - len(gone)), colour, thick)
 
-    parts = [upto("curve", 0, STEPS[-1], ORANGE, 4.5)]
+    parts = [upto("curve", enters, STEPS[-1], ORANGE, 4.5)]
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
     if step > start:
         middle = (_along(start) + _along(end)) / 2
-        parts.append(word("found", middle, _high(2.9), "arcs gather", BLUE, size=SMALL, weight=600))
+        parts.append(
+            word("found", middle + 8, _high(2.5) - 14, "arcs gather", BLUE, size=SMALL, weight=600)
+        )
     return [*parts, dot("dot", *here, 8, ORANGE)]
 
 
@@ -168,33 +193,33 @@ def _arc(i: int, j: int, weight: float) -> Part:
     """From letter i to letter j: blue if that is the one before."""
     colour = BLUE if i - j == 1 else GREY
     pull = NEAREST + FARTHER * (i - j - 1) if i > j else 0
-    return arc(f"arc {i} {j}", _at(i), _at(j), FLOOR, weight, colour, thickest=THICK, pull=pull)
+    key = f"arc {i} {j}"
+    return arc(key, _at(i), _at(j), FLOOR, weight, colour, thickest=THICK, pull=pull)
 
 
 def _letter(n: int, letter: str) -> Part:
-    """A letter of the text; the end of a line is a space."""
-    given = n < len(PROMPT)
-    colour, weight = (GREY, 400) if given else (INK, 600)
-    return word(
-        f"letter {n}", _at(n), LINE, letter.strip(), colour, size=SIZE, weight=weight, face=CODE
-    )
+    """A letter of the text."""
+    key = f"letter {n}"
+    return word(key, _at(n), LINE, letter.strip(), size=SIZE, weight=600, face=CODE)
 
 
-def _loss(step: int, losses: list[float]) -> float:
-    """At a step that may be half-way between two losses."""
-    before, after = losses[step // EVERY], losses[math.ceil(step / EVERY)]
+def _loss(step: float, losses: list[float]) -> float:
+    """At a step that may be between two losses."""
+    before, after = losses[int(step // EVERY)], losses[math.ceil(step / EVERY)]
     return before + (after - before) * (step / EVERY % 1)
 
 
 def _high(loss: float) -> float:
     """Where a loss stands in the chart."""
     most, least = LIMITS
-    return LOW - (LOW - TOP) * math.log(loss / least) / math.log(most / least)
+    return LOW - (LOW - TOP) * (loss - least) / (most - least)
 
 
-def _along(step: int) -> float:
-    """Where a step stands: by its logarithm, but for the first ones, as the axis has a 0."""
-    return LEFT + (RIGHT - LEFT) * math.log1p(step / EVERY) / math.log1p(STEPS[-1] / EVERY)
+def _along(step: float) -> float:
+    """Where a step stands: by its logarithm from the second one on, as the axis has a 0."""
+    if step < STEPS[1]:
+        return LEFT + (FIRST - LEFT) * step / STEPS[1]
+    return FIRST + (RIGHT - FIRST) * math.log(step / STEPS[1]) / math.log(STEPS[-1] / STEPS[1])
 
 
 # What is recorded ---------------------------------------------------------------------------------
@@ -230,6 +255,10 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         model(ids)  # whose weights are kept
         return "".join(kinds[i] for i in ids[0].tolist())
 
+    def rows_of(some: slice) -> list[list[float]]:
+        rows = model.blocks[0].weights[0, some, some].tolist()
+        return [[round(each, 2) for each in row[: n + 1]] for n, row in enumerate(rows)]
+
     counted = [round(by_counts(read, held_out, before), 3) for before in range(1, len(LEVELS) + 1)]
     known: dict[str, Any] = {"losses": [], "states": [], "by_counts": counted}
     stretches = read.unfold(0, SPAN + 1, 1)
@@ -238,9 +267,8 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
             known["losses"].append(round(loss_on(model, held_out), 3))
         if step in STEPS:
             written = writes()
-            rows = model.blocks[0].weights[0].tolist()
-            weights = [[round(each, 2) for each in row[: n + 1]] for n, row in enumerate(rows)]
-            known["states"].append({"step": step, "text": written, "weights": weights})
+            rows = rows_of(shown_of(written))
+            known["states"].append({"step": step, "text": written, "weights": rows})
         batch = stretches[torch.randint(len(stretches), (24,))]
         logits = model(batch[:, :-1])
         optimizer.zero_grad()
