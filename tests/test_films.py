@@ -440,18 +440,27 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         signs = sorted(signs, key=left)
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
-    assert lines == [[scores]] * 5 + [[mix]] * 2 + [[scores, mix]]
-    assert added == [set()] * 2 + [{"k"}] * 3 + [set(), {"m"}, {"k", "m"}]
+    assert lines == [[scores]] * 7 + [[mix]] * 2 + [[scores, mix]]
+    assert added == [set()] * 4 + [{"k"}] * 3 + [set(), {"m"}, {"k", "m"}]
     for formula, letter in (("nk,mk->nm", "k"), ("nm,mv->nv", "m")):
         before, behind = formula.split("->")
         assert {*before} - {*behind} == {letter, ","}
-    assert frames[4]["bar k"]["opacity"] == 0  # that axis is not there any more
-    axes = {key.split()[1] for key in frames[4] if key.startswith("axis")}
+    assert frames[6]["bar k"]["opacity"] == 0  # that axis is not there any more
+    axes = {key.split()[1] for key in frames[6] if key.startswith("axis")}
     assert axes == {"n", "m"}
     for line, product in ((scores, film.S), (mix, film.Z)):
         formula, (one, other) = line.split('"')[1], line[-4:-1].split(",")
         found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
         np.testing.assert_array_equal(found, product)
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_rows_of_k_become_columns_one_after_the_other() -> None:
+    for n, looks in enumerate(shown("03-numpy")[:4]):
+        for row in range(3):
+            cells = [looks[f"K {row} {k}"] for k in range(4)]
+            xs, ys = ({float(cell[name]) for cell in cells} for name in "xy")
+            assert (len(xs), len(ys)) == ((1, 4) if row >= 3 - n else (4, 1))
 
 
 def left(part: Part) -> float:
@@ -482,13 +491,15 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
 
 @pytest.mark.lessons("03-numpy")
 def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
-    for frame in opening_of("03-numpy").state["frames"][:4]:
+    from attnlab.lessons.numpy.opening import BELOW
+
+    for frame in opening_of("03-numpy").state["frames"][:6]:
         parts = {key: (look, text) for _, key, look, text in frame["parts"]}
         says = {key: text for key, (_, text) in parts.items() if key.startswith("K says")}
         below = {key for key, text in says.items() if text.startswith("−")}
         tints = {key: parts[key.replace(" says", "")][0]["fill"] for key in says}
         assert below
-        assert {tints[key] for key in below} == {ORANGE.drawn}
+        assert {tints[key] for key in below} == {BELOW}
         assert {tints[key] for key in says.keys() - below} == {BLUE.drawn}
 
 
