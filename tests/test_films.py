@@ -461,18 +461,27 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         signs = sorted(signs, key=left)
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
-    assert lines == [[scores]] * 5 + [[mix]] * 2 + [[scores, mix]]
-    assert added == [set()] * 2 + [{"k"}] * 3 + [set(), {"m"}, {"k", "m"}]
+    assert lines == [[scores]] * 7 + [[mix]] * 2 + [[scores, mix]]
+    assert added == [set()] * 4 + [{"k"}] * 3 + [set(), {"m"}, {"k", "m"}]
     for formula, letter in (("nk,mk->nm", "k"), ("nm,mv->nv", "m")):
         before, behind = formula.split("->")
         assert {*before} - {*behind} == {letter, ","}
-    assert frames[4]["bar k"]["opacity"] == 0  # that axis is not there any more
-    axes = {key.split()[1] for key in frames[4] if key.startswith("axis")}
+    assert frames[6]["bar k"]["opacity"] == 0  # that axis is not there any more
+    axes = {key.split()[1] for key in frames[6] if key.startswith("axis")}
     assert axes == {"n", "m"}
     for line, product in ((scores, film.S), (mix, film.Z)):
         formula, (one, other) = line.split('"')[1], line[-4:-1].split(",")
         found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
         np.testing.assert_array_equal(found, product)
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_rows_of_k_become_columns_one_after_the_other() -> None:
+    for n, looks in enumerate(shown("03-numpy")[:4]):
+        for row in range(3):
+            cells = [looks[f"K {row} {k}"] for k in range(4)]
+            xs, ys = ({float(cell[name]) for cell in cells} for name in "xy")
+            assert (len(xs), len(ys)) == ((1, 4) if row >= 3 - n else (4, 1))
 
 
 def left(part: Part) -> float:
@@ -503,13 +512,15 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
 
 @pytest.mark.lessons("03-numpy")
 def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
-    for frame in opening_of("03-numpy").state["frames"][:4]:
+    from attnlab.lessons.numpy.opening import BELOW
+
+    for frame in opening_of("03-numpy").state["frames"][:6]:
         parts = {key: (look, text) for _, key, look, text in frame["parts"]}
         says = {key: text for key, (_, text) in parts.items() if key.startswith("K says")}
         below = {key for key, text in says.items() if text.startswith("−")}
         tints = {key: parts[key.replace(" says", "")][0]["fill"] for key in says}
         assert below
-        assert {tints[key] for key in below} == {ORANGE.drawn}
+        assert {tints[key] for key in below} == {BELOW}
         assert {tints[key] for key in says.keys() - below} == {BLUE.drawn}
 
 
@@ -544,14 +555,21 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
     np.testing.assert_allclose([raw, divided], np.exp([lead, lead / 8]))
     told = [frame["told"] for frame in frames[-2:]]
     assert told[0] == (
-        f"A lead of {lead:.2f}: softmax gives “{best}” {raw:.0f} times the share of “{second}”."
+        f"The lead grows too: {lead:.2f} gives “{best}” {raw:.0f} times the share of “{second}”."
     )
-    assert told[1] == f"{lead:.2f} ÷ 8 = {lead / 8:.2f}: from {raw:.0f} : 1 to {divided:.1f} : 1."
+    assert np.all(np.diff(np.diff(np.sort(scores())[:, -2:])[:, 0]) > 0)
+    assert told[1] == (
+        f"÷ 8 shrinks the lead to {lead / 8:.2f}: “{best}” still leads, {divided:.1f} : 1; "
+        "others are heard."
+    )
+    assert weights()[1][-1].min() > 0.05
     assert weights()[1][-1].argsort()[-2] == OFFERED.index(second)
     last = says[-1]
     assert last["raw ratio"] == f"{raw:.0f} : 1"
     assert last["divided ratio"] == f"{divided:.1f} : 1"
-    assert last["raw of"] == last["divided of"] == f"{best} : {second}"
+    assert [last[f"{strip} lead"] for strip in ("raw", "divided")] == [
+        f"lead {each:.2f}" for each in (lead, lead / 8)
+    ]
     for strip, found in (
         ("raw", scores()),
         ("divided", scores() / np.sqrt([1, 4, 16, 64])[:, None]),
@@ -568,8 +586,7 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
             shown_shares = [float(percent), float(last[f"{strip} second"].split()[1])]
         ratio = float(last[f"{strip} ratio"].split()[0])  # what is shown agrees with itself
         assert shown_shares[0] / shown_shares[1] == pytest.approx(ratio, rel=0.01)
-        assert last[f"{strip} second"].split()[0] == second
-        assert last[f"{strip} zero"] == "0"
+        assert last[f"{strip} second"].split()[0] == f"“{second}”"
 
 
 @pytest.mark.lessons("04-scaling")
@@ -583,14 +600,15 @@ def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots(
         assert products()[:, :width].sum(axis=1) == pytest.approx(scores()[n])
         assert {key.split()[1] for key in signs} == {str(m) for m in range(width)}
         ends = np.array([points(look) for key, look in signs.items() if key.endswith("0")])
-        places = {(round(x), round(y)) for x, y in ends.mean(axis=1)}
+        places = {(round(x, 1), round(y, 1)) for x, y in ends.mean(axis=1)}
+        pitch = PITCH[width]
         assert len(places) == width
         says = {
             key: text for _, key, _, text in opening_of("04-scaling").state["frames"][n]["parts"]
         }
         assert says["root"] == f"√{width} = {width**0.5:g}"
-        assert np.ptp(points(shown("04-scaling")[n]["side"])[:, 0]) == width**0.5 * PITCH - 3
-        assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * PITCH] * 2)
+        assert np.ptp(points(shown("04-scaling")[n]["side"])[:, 0]) == width**0.5 * pitch - 3
+        assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * pitch] * 2)
     for signs in products()[:, :4] > 0:  # "plus and minus", for each book
         assert 0 < signs.sum() < 4
 

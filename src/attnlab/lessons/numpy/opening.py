@@ -13,7 +13,7 @@ import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import CODE, INK, SIZE, SMALL, Part, Place, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, ORANGE, PURPLE
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 
 # The lesson's, worked by hand there.
 WORDS = ("clerk", "finds", "maps")
@@ -32,11 +32,13 @@ KEYS = {"A": "S"}  # A is what S becomes
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 CODED, CALL = 30, 26  # the code's size, and its line
-CODES, CALLS = 18, (20, 44)  # the same at the end, where both stand
+CODES, CALLS = 23, (18, 46)  # the same at the end, where both stand
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
 PALE, DEEP = 0.12, 0.45  # how much colour is in the cells of 0 and of the largest number
-ALIKE, WHOLE, STRIP = 0.22, 0.07, 0.1  # in those without numbers; under those that go; that turn
+ALIKE, WHOLE = 0.22, 0.07  # in those without numbers; under those that go
+VIOLET = f"color-mix(in srgb, {PURPLE.drawn} 60%, {BLUE.drawn})"
+BELOW = f"color-mix(in srgb, {VIOLET} 75%, {GREY.drawn})"  # of numbers below 0: no axis's
 TALL, WIDE, SLIM = 26, 54, 40.5  # cells, and those that Q and K have as they are written
 LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above, and what is made
 NAMES = (12, 464)  # middles of names at the left and at the right
@@ -54,19 +56,18 @@ class Grid(NamedTuple):
     is_turned: bool = False
 
     def boxes(self, alike: float | None = None, opacity: float = 1) -> list[Part]:
-        """Its cells, deeper where numbers are larger, and orange where they are below 0.
+        """Its cells, deeper where numbers are larger, and of another tint where they are below 0.
 
         Or all alike: with so much blue, and empty places where that is 0.
         """
         parts, numbers = [], ARRAYS[self.name]
         depths = PALE + (DEEP - PALE) * np.abs(numbers) / numbers.max()
         size = (max(self.wide - AIR, 0), max(self.tall - AIR, 0))
-        turned = " turned" * self.is_turned
         for (i, j), number in np.ndenumerate(numbers):
-            colour, depth = (ORANGE if number < 0 else BLUE), depths[i, j]
+            colour, depth = (BELOW if number < 0 else BLUE), depths[i, j]
             if alike is not None:
                 colour, depth = BLUE, alike
-            key, corner = f"{self._key()} {i} {j}{turned}", self._cell(i, j)
+            key, corner = f"{self._key()} {i} {j}", self._cell(i, j)
             parts.append(box(key, corner, size, colour, depth, float(alike == 0), opacity))
         return parts
 
@@ -77,7 +78,7 @@ class Grid(NamedTuple):
             x, y = self._cell(i, j)
             middle = (x + (self.wide - AIR) / 2, y + (self.tall - AIR) / 2 + 0.36 * size)
             text = f"{numbers[i, j]:{form}}".replace("-", "−")
-            key = f"{self._key()} says {i} {j}{' turned' * self.is_turned}"
+            key = f"{self._key()} says {i} {j}"
             parts.append(word(key, *middle, text, size=size))
         return parts
 
@@ -86,15 +87,15 @@ class Grid(NamedTuple):
         size = (self.right() - self.x, self.low() - self.y)
         return box(f"{self.name} whole", (self.x, self.y), size, BLUE, depth)
 
-    def strips(self) -> list[Part]:
-        """What its rows lie on, or its columns where it is turned: what is seen of its turn."""
-        wide, tall = self.right() - self.x, self.low() - self.y
-        size = (self.wide - AIR, tall) if self.is_turned else (wide, self.tall - AIR)
-        ways = (self.wide, 0) if self.is_turned else (0, self.tall)
-        return [
-            box(f"strip {n}", (self.x + n * ways[0], self.y + n * ways[1]), size, BLUE, STRIP)
-            for n in range(len(ARRAYS[self.name]))
-        ]
+    def card(self, row: int) -> list[Part]:
+        """A row's cells and numbers, which cover what they pass over, and one the other."""
+        many = ARRAYS[self.name].shape[1]
+        size, cells = (self.wide - AIR, self.tall - AIR), self.boxes()[row * many :][:many]
+        parts = []
+        for j, cell in enumerate(cells):
+            parts.append(box(f"under {cell.key}", self._cell(row, j), size, GROUND, 1, AIR))
+            parts.append(cell)
+        return [*parts, *self.says([(row, j) for j in range(many)])]
 
     def around(self, key: str, row: int | None, column: int | None, axis: str = "") -> Part:
         """A frame around a row, a column, or a cell, in the colour of an axis."""
@@ -172,18 +173,18 @@ class Product(NamedTuple):
         down, across, shared = self.axes()
         corner = (self.above.x - AWAY - AIR, UNDER - AWAY)
         top = self.above.y
-        under = self.above.strips() if self.above.is_turned else [self.left.whole()]
-        has_words = across == "m"
+        above = [*self.above.boxes(), *self.above.says()]
+        if self.above.is_turned:
+            above = _turned(len(WORDS))
         return [
             *self.code(is_added),
-            *under,
+            *([] if self.above.is_turned else [self.left.whole()]),
             *self.left.boxes(),
-            *self.above.boxes(),
             *self.left.says(size=size),
-            *self.above.says(),
+            *above,
             *_rows(down, self.left),
-            *_columns(across, self.above, has_words),
-            *([] if has_words else _heads(shared, self.left)),
+            *_columns(across, self.above),
+            *([] if self.above.is_turned else _heads(self.left)),
             _bar(shared, (LEFT, corner[1]), corner),
             _bar(f"{shared} too", corner, (corner[0], top)),
             _letter(
@@ -211,10 +212,11 @@ class Product(NamedTuple):
         return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
 
 
-QUERIES, WRITTEN = Grid("Q", LEFT, UNDER, SLIM), Grid("K", RIGHT, OVER + 3, SLIM)
+QUERIES, WRITTEN = Grid("Q", LEFT, UNDER, SLIM), Grid("K", LEFT, OVER, SLIM)
+TURNED = Grid("K", RIGHT, OVER, is_turned=True)
 SCORES = Product(
     QUERIES,
-    Grid("K", RIGHT, OVER, is_turned=True),
+    TURNED,
     Grid("S", RIGHT, UNDER),
     "nk,mk->nm",
 )
@@ -236,7 +238,7 @@ def opening() -> Film:
 
 
 def _scores() -> list[Frame]:
-    """Q and K as they are written, K turned, one score, all scores, and these alone."""
+    """Q and K as they are written, K's rows turned, one score, all scores, and these alone."""
     meeting, added, made = SCORES.meeting(), SCORES.meeting(is_added=True), SCORES.made
     empty = [*meeting, *made.boxes(0)]
     return [
@@ -244,7 +246,14 @@ def _scores() -> list[Frame]:
             [*SCORES.code(), *_written()],
             "n is who asks, m who is asked. Along k are the numbers of each.",
         ),
-        Frame(empty, "Behind the arrow are the axes of S, n and m. Turn K: its k meets that of Q."),
+        *(
+            Frame(
+                [*SCORES.code(), *_written(n)],
+                "Turn K: each row becomes a column, so that its k meets that of Q.",
+            )
+            for n in range(1, len(WORDS))
+        ),
+        Frame(empty, "Now k meets k. Behind the arrow are the axes of S, n and m."),
         Frame(
             [*added, *made.boxes(0), *SCORES.along(0, 0), *made.says([(0, 0)])],
             f"Along k, multiply and add: {SCORES.worked()} = {S[0, 0]}.",
@@ -275,23 +284,40 @@ def _mix() -> list[Frame]:
     ]
 
 
-def _written() -> list[Part]:
-    """Q and K, with their axes: those of K change places when it turns."""
-    over = WRITTEN.y - AWAY
-    return [
-        *QUERIES.boxes(),
-        *WRITTEN.strips(),
-        *WRITTEN.boxes(),
-        *QUERIES.says(),
-        *WRITTEN.says(),
-        *_rows("n", QUERIES),
-        *_columns("k", QUERIES),
-        *_rows("m written", WRITTEN),
-        _bar("k written", (WRITTEN.right(), over), (WRITTEN.x, over)),
-        _letter("axis k written", "k", _over(WRITTEN)),
-        QUERIES.named(NAMES[0]),
-        WRITTEN.named(NAMES[1]),
+def _written(turned: int = 0) -> list[Part]:
+    """Q, and K of which so many rows are columns already, the last first, with their axes."""
+    beside, over, rest = WRITTEN.x - AWAY, WRITTEN.y - AWAY, len(WORDS) - turned
+    left, low = TURNED.x + TURNED.wide * rest, WRITTEN.y + WRITTEN.tall * rest - AIR
+    columns = [
+        _bar("m", (left, over), (TURNED.right(), over)),
+        _letter("axis m over", "m", _over(TURNED)),
     ]
+    middle = (WRITTEN.x + WRITTEN.right()) / 2
+    return [
+        _bar("k written", (WRITTEN.x, over), (WRITTEN.right(), over)),
+        *QUERIES.boxes(),
+        *QUERIES.says(),
+        *_turned(turned),
+        *_rows("n", QUERIES),
+        _bar("k", (QUERIES.x, QUERIES.y - AWAY), (QUERIES.right(), QUERIES.y - AWAY)),
+        _letter("axis k over", "k", (middle, QUERIES.y - 2 * AWAY)),
+        *(columns if turned else []),
+        _bar("m written", (beside, WRITTEN.y), (beside, low)),
+        _letter("axis m written", "m", _beside(WRITTEN)),
+        _letter("axis k written", "k", (middle, over - AWAY)),
+        QUERIES.named(NAMES[0]),
+        WRITTEN.named(NAMES[0]),
+    ]
+
+
+def _turned(many: int) -> list[Part]:
+    """K's rows with their words, so many of the last as columns."""
+    parts = []
+    for i in range(len(WORDS)):
+        is_column = i >= len(WORDS) - many
+        parts += (TURNED if is_column else WRITTEN).card(i)
+        parts.append(_head(i, TURNED) if is_column else _side("m written", i, WRITTEN))
+    return parts
 
 
 def _alone() -> list[Part]:
@@ -304,7 +330,8 @@ def _alone() -> list[Part]:
         *ALONE.boxes(),
         *ALONE.says(size=24),
         *_rows("n", ALONE),
-        *_columns("m", ALONE, True),
+        *_columns("m", ALONE),
+        *_heads(ALONE),
         *(_bar(key, corner, corner, 0) for key in ("k", "k too")),
         ALONE.named(ALONE.right() + 32),
     ]
@@ -343,8 +370,8 @@ def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
     corner = (above.x - AWAY - AIR / 2, left.y - AWAY)
     place = (corner[0] - 18, (above.y + above.low()) / 2 + 7)
     return [
-        _bar(axis, (left.x, corner[1]), corner, 0.35),
-        _bar(f"{axis} too", corner, (corner[0], above.y), 0.35),
+        _bar(axis, (left.x, corner[1]), corner),
+        _bar(f"{axis} too", corner, (corner[0], above.y)),
         _letter(f"axis {axis} inside", axis, place),
     ]
 
@@ -352,10 +379,7 @@ def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
 def _rows(axis: str, grid: Grid, has_words: bool = True) -> list[Part]:
     """An axis beside an array, from top to bottom."""
     x = grid.x - AWAY
-    words = [
-        word(f"{axis} {each}", x - 8, grid.y + grid.tall * (i + 0.5) + 5, each, INK, "end", SMALL)
-        for i, each in enumerate(WORDS)
-    ]
+    words = [_side(axis, i, grid) for i in range(len(WORDS))]
     return [
         _bar(axis, (x, grid.y), (x, grid.low())),
         _letter(f"axis {axis} beside", axis[0], _beside(grid)),
@@ -363,22 +387,29 @@ def _rows(axis: str, grid: Grid, has_words: bool = True) -> list[Part]:
     ]
 
 
-def _columns(axis: str, grid: Grid, has_words: bool = False) -> list[Part]:
+def _columns(axis: str, grid: Grid) -> list[Part]:
     """An axis over an array, from left to right."""
     y = grid.y - AWAY
     return [
         _bar(axis, (grid.x, y), (grid.right(), y)),
         _letter(f"axis {axis} over", axis[0], _over(grid)),
-        *(_heads(axis, grid) if has_words else []),
     ]
 
 
-def _heads(axis: str, grid: Grid) -> list[Part]:
+def _side(axis: str, row: int, grid: Grid) -> Part:
+    """A word before a row."""
+    place = (grid.x - AWAY - 8, grid.y + grid.tall * (row + 0.5) + 5)
+    return word(f"{axis} {WORDS[row]}", *place, WORDS[row], INK, "end", SMALL)
+
+
+def _heads(grid: Grid) -> list[Part]:
     """Words over columns."""
-    return [
-        word(f"over {each}", grid.x + grid.wide * (j + 0.5), grid.y - AWAY - 9, each, size=SMALL)
-        for j, each in enumerate(WORDS)
-    ]
+    return [_head(j, grid) for j in range(len(WORDS))]
+
+
+def _head(column: int, grid: Grid) -> Part:
+    place = (grid.x + grid.wide * (column + 0.5), grid.y - AWAY - 9)
+    return word(f"over {WORDS[column]}", *place, WORDS[column], size=SMALL)
 
 
 def _beside(grid: Grid) -> Place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, WIDE, Part, arc, dot, line, places, word
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, dot, line, places, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE
 
 WORDS = ("the", "desk", "hears", "one", "book", "only")
@@ -17,17 +17,21 @@ SEED, BEST = 28534, WORDS.index("book")
 
 HIGH = 270
 LINE, ABOVE, BELOW = 136, 119, 145  # of the words; where arcs begin
-TOP, BOTTOM, BEGINS = 42, 220, 121  # strips of scores, and where they begin
-OVER, UNDER = (20, 68), (260, 206)  # lines of words at each, beyond it and towards the arcs
-ZERO, UNIT = 212, 22  # x of a score of 0; px for 1
+TOP, BOTTOM, BEGINS = 42, 206, 141  # strips of scores, and where they begin
+OVER, UNDER = 20, 239  # lines of words beyond each: what scores they are, and how far they reach
+INNER, SHARED = 68, 261  # lines of shares, at the upper one and the lower
+ZERO, UNIT = 236, 22  # x of a score of 0; px for 1
+UNDERNEATH = ZERO - 26  # where all words under the lower strip begin
 FIRST, DOT, SLIM = 7, 4.5, 3  # dots: the largest score's, others, those beside two compared
 PALEST = 0.5  # arcs of hardly any weight
 REACH = 3 * WIDE  # what arcs are as flat as those of
-PLACES = places(WORDS, left=112)  # of the words
+PLACES = places(WORDS, left=117)  # of the words
 BESIDE, LOOP = 10, 34  # where arcs to others begin, beside the reader; its own arc's pull
-SAYS, LABEL = 73, 108  # the width's line; how long the label of the largest score is
-HANGS, PITCH, SIGN = 102, 10, 3.2  # what signs hang from; from one to the next; half of one
-BIG, NEAR = 26, 3  # a ratio's size, and how much nearer to its bracket is a spread below
+SAYS, WHOSE = 62, 92  # lines of the width and of whose products the signs are
+LABEL, RATIO = 108, 92  # how long labels of the largest score and of how far it leads are
+HANGS = 104  # what signs hang from
+PITCH = {1: 22, 4: 18, 16: 13, 64: 9}  # from one to the next: the fewer, the larger
+BIG = 26  # size of the width and of ratios
 
 
 def opening() -> Film:
@@ -67,16 +71,17 @@ def _told() -> list[str]:
     """A sentence on each frame."""
     best, second, last = WORDS[BEST], WORDS[_second(scores()[-1])], WIDTHS[-1]
     raw, divided = leads()
+    sides = [round(width**0.5) for width in WIDTHS]
     return [
         f"Random queries and keys of {WIDTHS[0]} number: scores lie close, all get a share.",
         f"{WIDTHS[1]} products, plus and minus: they partly cancel, so only twice the spread.",
-        f"{WIDTHS[2]} products, a square twice as wide: twice the spread again. Divide by "
-        f"√{WIDTHS[2]}.",
-        f"{last}: about twice the spread again. Divided by √{last}, scores stay together.",
-        f"A lead of {raw:.2f}: softmax gives “{best}” {np.exp(raw):.0f} times the share of "
+        f"{WIDTHS[2]} products, a side of {sides[2]}, not {sides[1]}: twice the spread again. "
+        f"Divide by √{WIDTHS[2]}.",
+        f"{last} products: about twice the spread again. ÷ √{last} keeps scores close.",
+        f"The lead grows too: {raw:.2f} gives “{best}” {np.exp(raw):.0f} times the share of "
         f"“{second}”.",
-        f"{raw:.2f} ÷ {last**0.5:g} = {divided:.2f}: from {np.exp(raw):.0f} : 1 to "
-        f"{np.exp(divided):.1f} : 1.",
+        f"÷ {last**0.5:g} shrinks the lead to {divided:.2f}: “{best}” still leads, "
+        f"{np.exp(divided):.1f} : 1; others are heard.",
     ]
 
 
@@ -110,28 +115,28 @@ def _frame(n: int, raw: np.ndarray, divided: np.ndarray, leading: int, told: str
 
 def _width(width: int) -> list[Part]:
     """How many products a score has, and the signs of those of "book", in a square."""
-    root = width**0.5
-    low = HANGS + root * PITCH + 5
+    root, pitch = width**0.5, PITCH[width]
+    side, low = root * pitch, HANGS + root * pitch + 4
     return [
-        word("d", 0, SAYS, "d", INK, "start", SIZE, 600),
-        word("d's k", 12.5, SAYS + 5, "k", INK, "start", SMALL, 600),
-        word("is", 29, SAYS, "=", INK, "start", SIZE, 600),
-        word("width", 47, SAYS, f"{width}", INK, "start", SIZE, 700),
-        word("whose", 0, SAYS + 22, f"{WORDS[READER]} · {WORDS[BEST]}", INK, "start", SMALL),
-        *(part for n in range(width) for part in _signed(n, products()[BEST, n] > 0)),
-        line("side", [(1.5, low), (root * PITCH - 1.5, low)], BLUE, 3),
-        word("root", 0, low + 18, f"√{width} = {root:g}", BLUE, "start", SMALL, 600),
+        word("d", 0, SAYS, "d", INK, "start", BIG, 600),
+        word("d's k", 17, SAYS + 6, "k", INK, "start", SMALL, 600),
+        word("is", 34, SAYS, "=", INK, "start", BIG, 600),
+        word("width", 57, SAYS, f"{width}", INK, "start", BIG, 700),
+        word("whose", 0, WHOSE, f"{WORDS[READER]} · {WORDS[BEST]}", INK, "start", SMALL),
+        *(part for n in range(width) for part in _signed(n, pitch, products()[BEST, n] > 0)),
+        line("side", [(1.5, low), (side - 1.5, low)], BLUE, 3),
+        word("root", side + 8, low + 6, f"√{width} = {root:g}", BLUE, "start", SMALL, 600),
     ]
 
 
-def _signed(n: int, is_plus: bool) -> list[Part]:
+def _signed(n: int, pitch: float, is_plus: bool) -> list[Part]:
     """A plus or a minus, where 4, 16 and 64 of them fill a square."""
     across, down = (sum((n >> 2 * bit + of & 1) << bit for bit in range(3)) for of in (0, 1))
-    x, y = PITCH * (across + 0.5), HANGS + PITCH * (down + 0.5)
+    x, y, half = pitch * (across + 0.5), HANGS + pitch * (down + 0.5), pitch / 3
     colour, opacity = (ORANGE, 1.0) if is_plus else (GREY, 0.8)
-    ends = [((x - SIGN, y), (x + SIGN, y)), ((x, y - SIGN), (x, y + SIGN))]
+    ends = [((x - half, y), (x + half, y)), ((x, y - half), (x, y + half))]
     return [
-        line(f"sign {n} {way}", each, colour, 2, opacity)
+        line(f"sign {n} {way}", each, colour, 1 + pitch / 9, opacity)
         for way, each in enumerate(ends[: 1 + is_plus])
     ]
 
@@ -139,35 +144,21 @@ def _signed(n: int, is_plus: bool) -> list[Part]:
 def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
     """A line of numbers, a dot on it for each score, and a bracket over all, or over the lead.
 
-    At the bracket, how far it reaches, or what softmax makes of the lead; towards the arcs, what
-    scores they are, and what the largest one gets, or the first two.
+    At the bracket, how far it reaches, and what softmax makes of a lead; then what the largest
+    score gets, or the first two.
     """
-    y, outward, colour = (TOP, -1, ORANGE) if name == "raw" else (BOTTOM, 1, BLUE)
-    outer, inner = OVER if name == "raw" else UNDER
+    is_raw = name == "raw"
+    y, outward, colour = (TOP, -1, ORANGE) if is_raw else (BOTTOM, 1, BLUE)
     spots = [_at(float(value)) for value in values]
     runner, shares = _second(values), _softmax(values)
     first, left = spots[BEST], spots[runner] if lead else min(spots)
-    ends, middle = (y + 11 * outward, y + 15 * outward), (first + left) / 2
+    ends = (y + 11 * outward, y + 15 * outward)
     bracket = [(left, ends[0]), (left, ends[1]), (first, ends[1]), (first, ends[0])]
-    times = shares[BEST] / shares[runner]
-    reach, versus = f"spread {(first - left) / UNIT:.1f}", f"{WORDS[BEST]} : {WORDS[runner]}"
-    ratio = f"{times:.0f} : 1" if times > 10 else f"{times:.1f} : 1"
-    gets = [f"{WORDS[each]} {_percent(shares[each])}" for each in (BEST, runner)]
-    label = min(first - 9, WIDE - LABEL)
-    # The second's is before that of the first where there is room, and behind it where not.
-    beside = (label - 12, "end") if first - left > LABEL / 2 else (label + LABEL - 12, "start")
-    compared = [
-        word(f"{name} of", left - 9, outer, versus, colour, "end", SMALL),
-        word(f"{name} ratio", left - 1, outer, ratio, colour, "start", BIG, 700),
-        word(f"{name} second", beside[0], inner, gets[1], colour, beside[1], SMALL),
-    ]
-    far = word(
-        f"{name} far", middle, outer - NEAR * (outward > 0), reach, colour, size=SMALL, weight=600
-    )
+    reach = (first - left) / UNIT
     return [
         line(f"{name} line", [(BEGINS, y), (WIDE, y)], GREY, 1.5),
         line(f"{name} at 0", [(ZERO, y - 6), (ZERO, y + 6)], GREY, 1.5),
-        word(f"{name} zero", ZERO, inner, "0", GREY, size=SMALL),
+        *([word("zero", ZERO, INNER, "0", GREY, size=SMALL)] if is_raw else []),
         *(
             dot(f"{name} dot {m}", x, y, SLIM if lead and m != runner else DOT, colour, edge=GROUND)
             for m, x in enumerate(spots)
@@ -175,10 +166,41 @@ def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
         ),
         dot(f"{name} dot {BEST}", first, y, FIRST, colour, edge=GROUND),
         line(f"{name} bracket", bracket, colour, 3 if lead else 2),
-        word(f"{name} title", 0, y + 6, title, colour, "start", SMALL, 600),
-        word(f"{name} best", label, inner, gets[0], colour, "start", SMALL, 700),
-        *(compared if lead else [far]),
+        word(f"{name} title", 0, OVER if is_raw else UNDER, title, colour, "start", SMALL, 600),
+        *_reaches(name, (left + first) / 2, reach, lead, shares[BEST] / shares[runner]),
+        *_get(name, first, shares, [BEST, runner] if lead else [BEST]),
     ]
+
+
+def _reaches(name: str, middle: float, reach: float, lead: bool, times: float) -> list[Part]:
+    """How far scores reach, or the largest one leads; and how many times more it gets by that."""
+    y, colour = (OVER, ORANGE) if name == "raw" else (UNDER, BLUE)
+    if not lead:
+        at, anchor = (middle, "middle") if name == "raw" else (UNDERNEATH, "start")
+        says = f"spread {reach:.1f}"
+        return [word(f"{name} far", at, y, says, colour, anchor, SMALL, 600)]
+    start = min(middle, WIDE - RATIO) - RATIO if name == "raw" else UNDERNEATH
+    ratio = f"{times:.0f} : 1" if times > 10 else f"{times:.1f} : 1"
+    return [
+        word(f"{name} lead", start, y, f"lead {reach:.2f}", colour, "start", SMALL, 600),
+        word(f"{name} ratio", start + RATIO + 10, y, ratio, colour, "start", BIG, 700),
+    ]
+
+
+def _get(name: str, first: float, shares: np.ndarray, words: list[int]) -> list[Part]:
+    """What the first word gets, and the second: before that, or behind it where nothing leads."""
+    named = [f"“{each}”" if each == "the" else each for each in WORDS]  # not an article here
+    says = [f"{named[each]} {_percent(shares[each])}" for each in words]
+    y, colour, label = INNER, ORANGE, min(first - 9, WIDE - LABEL)
+    beside = (label - 12, "end")
+    if name == "divided":
+        y, colour, label = SHARED, BLUE, UNDERNEATH
+        beside = (label + RATIO + 10, "start")
+    parts = [word(f"{name} best", label, y, says[0], colour, "start", SMALL, 700)]
+    parts += [
+        word(f"{name} second", beside[0], y, each, colour, beside[1], SMALL) for each in says[1:]
+    ]
+    return parts
 
 
 def _percent(share: float) -> str:
