@@ -935,19 +935,21 @@ def test_each_shortcuts_arcs_are_as_thick_as_weights_and_ink_is_what_it_keeps() 
     frames = shown("12-shortcuts")
     for scene, parts in zip(film.SCENES, frames[1:-1], strict=True):
         way, weights = scene.way, known[scene.way][scene.test]["weights"]
-        looks = {m: parts.get(f"{way} look {scene.test} {m}") for m in range(len(weights) - 1)}
+        looks = {m: parts.get(f"look {scene.test} {m}") for m in range(len(weights) - 1)}
         assert [m for m in looks if looks[m]] == [m for m in looks if weights[m] >= film.LEAST]
         thick = [float(look["stroke-width"]) - 1 for look in looks.values() if look]
         drawn = np.array([weights[m] for m in looks if looks[m]])
         np.testing.assert_allclose(thick, drawn * thick[0] / drawn[0], atol=0.02)
-        own, every = (_ink(parts, key) for key in (f"{way} {scene.test} head", f"{scene.test} all"))
         kept = film.kept(len(weights))
-        assert own / every == pytest.approx(kept[way] / kept["full"], abs=0.003)
-    inks = {way: _ink(frames[-1], f"{way} {film.ONE} head") for way in known}
-    shares = {way: many / film.kept()["full"] for way, many in film.kept().items()}
-    assert {way: ink / inks["full"] for way, ink in inks.items()} == pytest.approx(
-        shares, abs=0.003
-    )
+        whole = frames[1 if scene.test == film.ONE else 5]  # what full attention keeps
+        share = _ink(parts, f"{way} head") / _ink(whole, "full head")
+        assert share == pytest.approx(kept[way] / kept["full"], abs=0.003)
+        if way != "sum":
+            assert _ink(parts, "all") == pytest.approx(_ink(whole, "full head"))
+    kept, last = film.kept(), frames[-1]
+    for way in ("window", "sum"):
+        share = _ink(last, f"{way} head") / _ink(last, "window all")
+        assert share == pytest.approx(kept[way] / kept["full"], abs=0.003)
     assert film.kept()["shared"] * 4 == film.kept()["full"]
     assert film.kept()["window"] * 4 == pytest.approx(film.kept()["full"], rel=0.05)
     assert film.kept()["sum"] * 7 == pytest.approx(film.kept()["full"], rel=0.05)
@@ -982,11 +984,14 @@ def test_each_result_stands_as_recorded_and_each_shortcut_ends_where_it_fails() 
         assert text == f"{100 * right:.0f}%"
         assert (look["fill"] == BLUE.drawn) == (right >= film.FOUND)
         assert scene.does.startswith("finds") == (right >= film.FOUND)
-        assert known["full"][scene.test]["right"] == 1  # "full attention 100%"
         if right < film.FOUND:
             ends.append(scene.way)
             assert frames[-1][f"{scene.way} right"][1] == parts["right"][1]
     assert ends == ["window", "sum", "shared"]
+    assert frames[-1]["shared one right"][1] == "100%" == frames[4]["right"][1]
+    assert frames[0]["asked"][1] == f"title {known['full'][film.ONE]['names'][0]}"
+    letters = {key for key in frames[0] if key.startswith("letter")}
+    assert not letters  # they are inside
 
 
 @pytest.mark.lessons("12-shortcuts")

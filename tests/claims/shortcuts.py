@@ -62,7 +62,7 @@ def asked_for(text: Tensor) -> list[int]:
 
 
 def found(way: str, test: str, seed: int = 1) -> dict[str, Any]:
-    """What one reader finds: its share, and one text: its letters, what is asked for, the weights.
+    """What one reader finds: its share; and one text: letters, what is asked for, its names, weights.
 
     Its share is of books that no window reaches where one is asked for.
     """
@@ -83,8 +83,9 @@ def found(way: str, test: str, seed: int = 1) -> dict[str, Any]:
     # With one-hot values, what comes out are the weights.
     weights = attend(q, k, torch.eye(n).expand(1, k.shape[1], n, n))[0, :, -1].mean(dim=0)
     shown = [round(each, 3) for each in weights.tolist()]
-    letters = "".join("ABCDEFGH"[each] for each in text[:-1, -1])
-    return {"right": round(share, 2), "weights": shown, "asked": asked, "letters": letters}
+    letters, names = "".join("ABCDEFGH"[each] for each in text[:-1, -1]), text[-1, :-1].tolist()
+    text_shown = {"weights": shown, "asked": asked, "letters": letters, "names": names}
+    return {"right": round(share, 2), **text_shown}
 
 
 @lesson.says("Three shortcuts keep less than full attention.", long=True)

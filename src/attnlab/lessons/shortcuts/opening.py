@@ -1,11 +1,11 @@
 """Lesson 12 opens with full attention and three shortcuts: what each keeps, and what it loses.
 
-One shelf is asked for the letter in one far book. Purple under it is what a way keeps; pale, behind
-it, what full attention keeps. Shared keys and values find that book, and fail where four are asked
-for at once. In the end all that is kept stands under one shelf, and beside it whether it grows with
-the shelf, and how often its way is right. The readers were trained as the lesson trains them;
-`python -m tests.claims.shortcuts` does that again, and records in `opening.json` the text that is
-shown, what they look at in it, and how often they are right.
+One shelf is asked for the letter in one far book, by its title. Purple under it is what a way
+keeps; pale, behind it, what full attention keeps. Shared keys and values find that book, and fail
+where four are asked for at once. In the end the shortcuts stand one under the other, each where it
+fails. The readers were trained as the lesson trains them; `python -m tests.claims.shortcuts` does
+that again, and records in `opening.json` the text that is shown, what they look at in it, and how
+often they are right.
 """
 
 from __future__ import annotations
@@ -16,7 +16,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SIZE, SMALL, Part, arc, box, line, word
+from attnlab.figures.live.parts import (
+    CODE,
+    INK,
+    LETTER,
+    SIZE,
+    SMALL,
+    Part,
+    Place,
+    arc,
+    box,
+    line,
+    word,
+)
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -28,11 +40,12 @@ HEADS, WIDTH = 4, 8  # and numbers in a head's key
 TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
 HIGH, LEFT, RIGHT = 270, 4, 476  # of the sheet; margins
-LANES, LANE, BESIDE = 86, 59, 156  # the first lane's top; how high each is; left of second words
+LANE, ACROSS, BESIDE = HIGH / 3, 240, 256  # how high a lane is; right of its shelf; left of words
 LEAST, THICKEST = 0.03, 11  # a weight that is drawn; an arc of weight 1
 BOOK, WIDEST = 0.84, 0.9  # a book's width, as a share of its room; of its height, at most
+DROP = 2  # rows, from what others keep down to the running sum's table
 PALE, FAR = 0.22, 0.45  # what is not kept; a book that is out of reach
-BIG, HUGE, HEAVY = 24, 40, 700  # words; a result
+BIG, LARGE, HUGE, HEAVY = 24, 26, 40, 700  # words; a result in a lane; alone
 
 NAMES = {
     "full": "full attention",
@@ -69,7 +82,7 @@ SCENES = (
     Scene(
         "window",
         ONE,
-        "loses far books",
+        "guesses far books",
         f"A window keeps {WINDOW - 1} books and the question. It guesses the rest: 1 in {LETTERS}.",
     ),
     Scene(
@@ -113,19 +126,20 @@ def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
 def opening() -> Film:
     """The film."""
     known: Cells = json.loads(RECORDED.read_text(encoding="utf-8"))
-    says = f"Name the letter in the blue book: one of {LETTERS}, far back among {BOOKS} books."
+    says = f"The question names a title. The answer is the letter inside: one of {LETTERS}."
     frames = [Frame(_question(_Shelf(SCENES[0], known, STAGE)), says)]
     for scene, following in pairwise([*SCENES, SCENES[-1]]):
         shelf = _Shelf(scene, known, STAGE)
-        parts = [*shelf.drawn(), *_says(shelf, known["full"][scene.test]["right"])]
-        if following.way != scene.way and following.test == scene.test:
+        parts = [*shelf.drawn(), *_says(shelf)]
+        if following.way != scene.way:
             parts += shelf.handed(following.way)
         frames.append(Frame(parts, scene.told))
     failed = [each for each in SCENES if known[each.way][each.test]["right"] < FOUND]
+    coming = [part for n, scene in enumerate(failed[:-1]) for part in _coming(n, scene, known)]
+    frames[-1] = frames[-1]._replace(parts=[*coming, *frames[-1].parts])
     lanes = [part for n, scene in enumerate(failed) for part in _lane(n, scene, known)]
-    found = min(cell["right"] for cell in known["full"].values())
-    says = f"In these small models, full attention is {_percent(found)} right in both tests."
-    frames.append(Frame([*_all(found, known), *lanes], says))
+    says = "Choose by what you can lose: the far, the exact, or several at once."
+    frames.append(Frame(lanes, says))
     return Film("Each shortcut keeps less, and loses something else", frames, HIGH)
 
 
@@ -144,7 +158,6 @@ class Room(NamedTuple):
 
 
 STAGE = Room(LEFT, RIGHT, 72, 150, 30, 10)
-LAST = Room(LEFT, RIGHT, 26, 26, 22, 5)  # of all lanes, without arcs
 
 
 class _Shelf:
@@ -154,10 +167,11 @@ class _Shelf:
         scene: the way that is tried, and in what.
         known: what was recorded.
         room: where.
+        lane: before keys of what other lanes have too.
     """
 
-    def __init__(self, scene: Scene, known: Cells, room: Room) -> None:
-        self.scene, self.room = scene, room
+    def __init__(self, scene: Scene, known: Cells, room: Room, lane: str = "") -> None:
+        self.scene, self.room, self.lane = scene, room, lane
         self.cell = known[scene.way][scene.test]
         self.tokens = len(self.cell["weights"])
         self.apart = (room.right - room.left) / self.tokens
@@ -175,30 +189,33 @@ class _Shelf:
         return self.room.left + (token + 0.5) * self.apart
 
     def drawn(self) -> list[Part]:
-        """All of it."""
-        rows = [*self.rows("full", f"{self.scene.test} all", PALE), *self.own()]
-        return [*rows, *self.arcs(), *self.books(), *self.letters()]
+        """All of it; letters only where they can be read."""
+        letters = self.letters() if self.book > LETTER * SMALL else []
+        pours = self.stems() if self.scene.way == "sum" else []
+        return [*pours, *self.kept(), *self.books(), *letters, *self.arcs()]
 
-    def own(self) -> list[Part]:
-        """What its way keeps."""
-        return self.rows(self.scene.way, f"{self.scene.way} {self.scene.test} head")
+    def kept(self) -> list[Part]:
+        """By its way, and by full attention where both have a token's in one place."""
+        way = self.scene.way
+        others = [] if way == "sum" else self.rows("full", f"{self.lane}all", PALE)
+        return [*others, *self.rows(way, f"{way} head")]
 
     def handed(self, way: str) -> list[Part]:
         """Not seen yet: all that full attention keeps, which will become what another way keeps."""
-        return self.rows("full", f"{way} {self.scene.test} head", 0)
+        return self.rows("full", f"{way} head", 0)
 
     def books(self) -> list[Part]:
         """Those asked for are blue, those out of a window's reach pale; and a question mark."""
         parts = []
         for token in range(self.tokens - 1):
-            key, wide = f"{self.scene.test} book {self._back(token)}", self.book
+            key, wide = f"{self.lane}book {self._back(token)}", self.book
             corner = self.at(token) - wide / 2, self.room.floor + 2
             size, asked = (wide, self.room.high), token in self.cell["asked"]
             colour, filled, edge = (BLUE, 0.3, 1.5) if asked else (INK, 0.13, 0)
             parts.append(box(key, corner, size, colour, filled, edge, self._seen(token)))
         letter, x = max(SMALL, 0.8 * self.room.high), self.at(self.tokens - 1)
         y = self.middle + 0.36 * letter
-        return [*parts, word("asks", x, y, "?", size=letter, weight=HEAVY)]
+        return [*parts, word(f"{self.lane}asks", x, y, "?", size=letter, weight=HEAVY)]
 
     def letters(self) -> list[Part]:
         """In the books."""
@@ -207,37 +224,56 @@ class _Shelf:
             asked = token in self.cell["asked"]
             look: dict[str, Any] = {"opacity": self._seen(token), "face": CODE, "size": SMALL}
             place = self.at(token), self.middle + 6.5
-            key, colour = f"{self.scene.test} letter {self._back(token)}", BLUE if asked else INK
+            key, colour = f"letter {self._back(token)}", BLUE if asked else INK
             look |= {"weight": HEAVY if asked else 400}
             parts.append(word(key, *place, letter, colour, **look))
         return parts
 
     def arcs(self) -> list[Part]:
         """From the question to all that it gives weight to, in the mean of its heads."""
-        last, (_, _, top, floor, _, _) = self.tokens - 1, self.room
+        last, (_, _, top, floor, high, _) = self.tokens - 1, self.room
+        thickest = THICKEST * (high / STAGE.high) ** 0.5
         parts = []
         for m, weight in enumerate(self.cell["weights"][:-1]):
             if weight < LEAST:
                 continue
             pull = (floor - top) * (0.4 + 0.6 * (last - m) / last) / 0.75
             colour = BLUE if m in self.cell["asked"] else ORANGE
-            key = f"{self.scene.way} look {self.scene.test} {m}"
-            look: dict[str, Any] = {"pull": pull, "thickest": THICKEST}
+            key = f"{self.lane}look {self.scene.test} {m}"
+            look: dict[str, Any] = {"pull": pull, "thickest": thickest}
             parts.append(arc(key, self.at(last), self.at(m), floor, weight, colour, 1.4, **look))
         return parts
 
     def rows(self, way: str, key: str, opacity: float = 1) -> list[Part]:
         """What a way keeps, a row for each head with a dash for each token; a sum has no tokens."""
         left, right = self.at(0) - self.book / 2, self.at(self.tokens - 1) + self.book / 2
-        gap = self.apart - self.book
+        gap, top = self.apart - self.book, self.memory
         if way == "window":
             left = right - (WINDOW - 1) * self.apart - self.book
         elif way == "sum":
-            right, gap = left + TABLE * self.book, 0
+            (left, right), gap, top = self.table, 0, top + DROP * self.room.row
         dashes = f"{self.book:.3f} {gap:.3f}"
-        ys = (self.memory + (0 if way == "shared" else n) * self.room.row for n in range(HEADS))
+        ys = (top + (0 if way == "shared" else n) * self.room.row for n in range(HEADS))
         look = (PURPLE, 0.74 * self.room.row, opacity, dashes, "butt")
         return [line(f"{key} {n}", [(left, y), (right, y)], *look) for n, y in enumerate(ys)]
+
+    @property
+    def table(self) -> Place:
+        """Where the running sum's begins and ends: in the middle."""
+        middle, half = (self.room.left + self.room.right) / 2, TABLE * self.book / 2
+        return middle - half, middle + half
+
+    def stems(self) -> list[Part]:
+        """From each book into the running sum's table."""
+        (left, right), row, top = self.table, self.room.row, self.room.floor + self.room.high + 3
+        low, thin = self.memory + (DROP - 0.5) * row, (row / STAGE.row) ** 0.5
+        parts = []
+        for m in sorted(range(self.tokens - 1), key=self.cell["asked"].__contains__):
+            into = left + (right - left) * (m + 0.5) / (self.tokens - 1)
+            look = (BLUE, 2.2 * thin, 0.9) if m in self.cell["asked"] else (PURPLE, 1.2 * thin, 0.6)
+            points, key = [(self.at(m), top), (into, low)], f"{self.lane}stem {self._back(m)}"
+            parts.append(line(key, points, *look))
+        return parts
 
     def _back(self, token: int) -> int:
         return self.tokens - 1 - token
@@ -260,76 +296,65 @@ def _question(shelf: _Shelf) -> list[Part]:
     ends = shelf.at(last), shelf.at(asked)
     look: dict[str, Any] = {"pull": pull, "thickest": 12}
     left = shelf.at(asked) - shelf.book / 2
+    [title] = shelf.cell["names"]
     return [
         arc("question", *ends, STAGE.floor, 0.2, BLUE, 2, dashes="1 9", **look),
         *shelf.books(),
-        *shelf.letters(),
         word("name", LEFT, 28, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
-        word("does", LEFT, 56, f"one of {LETTERS} letters in each", GREY, "start", BIG),
-        word("asked", left, y, "which letter is in it?", BLUE, "start", BIG, HEAVY),
+        word("does", LEFT, 56, "each has a title, and a letter inside", GREY, "start", BIG),
+        word("asked", left, y, f"title {title}", BLUE, "start", BIG, HEAVY),
+        word("asks for", RIGHT, y, f"what is in {title}?", anchor="end", size=BIG, weight=HEAVY),
     ]
 
 
-def _says(shelf: _Shelf, full: float) -> list[Part]:
-    """A way's name, what it does and keeps, and how often it and full attention are right."""
+def _says(shelf: _Shelf) -> list[Part]:
+    """A way's name, what it does and keeps, and how often it is right."""
     scene, right = shelf.scene, shelf.cell["right"]
     colour = BLUE if right >= FOUND else ORANGE
     parts = [
         word("name", LEFT, 28, NAMES[scene.way], anchor="start", size=BIG, weight=HEAVY),
-        word("does", LEFT, 56, scene.does, colour, "start", BIG, HEAVY),
+        word("does", LEFT, 56, scene.does, colour, "start", BIG),
         word("keeps", LEFT, HIGH - 10, shelf.keeps, PURPLE, "start", BIG, HEAVY),
         word("right", RIGHT - 52, 38, _percent(right), colour, "end", HUGE, HEAVY),
         word("of 100", RIGHT, 38, "right", colour, "end", SIZE),
     ]
-    if scene.way != "full":
-        says = f"full attention {_percent(full)}"
-        parts.append(word("beside", RIGHT, 62, says, GREY, "end", SMALL))
-    says = GROWS[scene.way]
-    return [*parts, word("grows", RIGHT, HIGH - 10, says, PURPLE, "end", SIZE)]
+    if scene.test == ONE:
+        parts.append(word("grows", RIGHT, HIGH - 10, GROWS[scene.way], PURPLE, "end", SIZE))
+    return parts
 
 
-def _all(found: float, known: Cells) -> list[Part]:
-    """The shelf, over all lanes, and what full attention keeps."""
-    shelf, y = _Shelf(SCENES[0], known, LAST), 18
-    return [
-        *shelf.books(),
-        *shelf.letters(),
-        *shelf.own(),
-        word("full name", LEFT, y, NAMES["full"], anchor="start"),
-        word("full grows", BESIDE, y, GROWS["full"], PURPLE, "start", SMALL),
-        *_right("full", y, found, 400),
-    ]
+def _room(n: int) -> Room:
+    return Room(LEFT, ACROSS, n * LANE + 8, n * LANE + 38, 20, 4)
+
+
+def _coming(n: int, scene: Scene, known: Cells) -> list[Part]:
+    """Not seen yet: books and what is kept of them as wide as in their scene, on their lane."""
+    shelf = _Shelf(scene, known, _room(n)._replace(right=RIGHT), f"{scene.way} ")
+    parts = [*shelf.kept(), *shelf.books()]
+    return [part._replace(look={**part.look, "opacity": 0}) for part in parts]
 
 
 def _lane(n: int, scene: Scene, known: Cells) -> list[Part]:
-    """What a shortcut keeps, under the shelf, and how often it is right where it fails."""
-    top, way, thin = LANES + n * LANE, scene.way, scene.way == "shared"
-    first, (second, strip) = top + 23, (top + 55, top + 31) if thin else (top + 46, top + 32)
-    room = LAST._replace(floor=strip - LAST.high - 2 - LAST.row)
-    shelf = _Shelf(scene._replace(test=ONE), known, room)
-    grows = GROWS[way] if thin else f"{GROWS[way]}, however many books"
-    left = shelf.at(0) + (TABLE + 1) * shelf.book if way == "sum" else LEFT
+    """A scene, small, with its words beside it; the last one is that of the scene before."""
+    way, last = scene.way, scene == SCENES[-1]
+    first, second, third = (n * LANE + y for y in (25, 52, 79))
+    right, far = known[way][scene.test]["right"], known[way][ONE]["right"]
     parts = [
-        line(f"{way} rule", [(LEFT, top), (RIGHT, top)], GREY, 1, 0.4),
-        *shelf.own(),
-        word(f"{way} name", LEFT, first, NAMES[way], anchor="start", weight=HEAVY),
-        *_right(way, first, known[way][scene.test]["right"], HEAVY),
-        word(f"{way} grows", left, second, grows, PURPLE, "start", SMALL),
+        *_Shelf(scene, known, _room(n), "" if last else f"{way} ").drawn(),
+        word(f"{way} name", BESIDE, first, NAMES[way], anchor="start", weight=HEAVY),
     ]
-    if scene.test == ONE:
-        return [*parts, word(f"{way} does", BESIDE, first, scene.does, ORANGE, "start", SMALL)]
-    return [
-        *parts,
-        word(f"{way} one", 341, first, _percent(shelf.cell["right"]), BLUE, "end", BIG),
-        word(f"{way} then", 358, first, "→", GREY),
-        word(f"{way} does", RIGHT, second, "one book → four at once", GREY, "end", SMALL),
-    ]
+    one = f"one far of {BOOKS}"
+    if last:
+        parts += _result(f"{way} one", second, one, far)
+        return [*parts, *_result(way, third, f"four of {FEW}", right)]
+    parts.append(word(f"{way} does", BESIDE, second, scene.does, anchor="start"))
+    return [*parts, *_result(way, third, one, right)]
 
 
-def _right(way: str, y: float, share: float, weight: float) -> list[Part]:
-    """How often a way is right, in the column for that."""
+def _result(key: str, y: float, says: str, share: float) -> list[Part]:
+    """How often a way is right in what."""
     colour = BLUE if share >= FOUND else ORANGE
     return [
-        word(f"{way} right", RIGHT - 48, y, _percent(share), colour, "end", BIG, weight),
-        word(f"{way} of 100", RIGHT, y, "right", colour, "end", SMALL),
+        word(f"{key} test", BESIDE, y, says, GREY, "start"),
+        word(f"{key} right", RIGHT, y, _percent(share), colour, "end", LARGE, HEAVY),
     ]
