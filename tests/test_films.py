@@ -46,7 +46,7 @@ def words_of(parts: list[Part]) -> dict[str, Box]:
     return {
         key: _box(look, text)
         for tag, key, look, text in parts
-        if tag == "text" and text and float(look["opacity"]) > 0.1
+        if tag == "text" and text and float(look.get("opacity", 1)) > 0.1
     }
 
 
@@ -550,6 +550,9 @@ def test_every_sentence_of_the_menus_fits_its_shares_add_up_and_its_verb_is_as_i
         shares = {key: Fraction(text) for key, text in says.items() if key.startswith("given")}
         assert sum(shares.values()) == 1
         assert shares["given 2"] > Fraction(1, 2)
+        told = [[*re.findall(r"\d\.\d\d", each["told"])] for each in film.state["frames"][1:3]]
+        assert told[0] == [says["given 2"], says["given 5"]]
+        assert sum(map(Fraction, told[1])) == 1
         looks = {key: look for _, key, look, _ in parts}
         for key, share in shares.items():
             if not share:
