@@ -188,11 +188,13 @@ def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahea
 
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others() -> None:
-    from attnlab.lessons.multi_head.opening import HEADS, singular
+    from attnlab.lessons.multi_head.opening import HEADS, LAYER, TEXT, singular
 
     subject = small.head("subject")[1]
     others = [head for head in HEADS if head != subject]
     assert singular([subject]) < 0.5
+    looks = small.weights(TEXT)[LAYER][others, -1, TEXT.index("king")]
+    assert looks.max() < 0.05  # hardly at it
     for off in ([], others, *([head] for head in others)):
         assert singular(off) > 0.9
     highs = [
