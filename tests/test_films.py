@@ -46,7 +46,7 @@ def words_of(parts: list[Part]) -> dict[str, Box]:
     return {
         key: _box(look, text)
         for tag, key, look, text in parts
-        if tag == "text" and text and float(look["opacity"]) > 0.1
+        if tag == "text" and text and float(look.get("opacity", 1)) > 0.1
     }
 
 
@@ -188,11 +188,13 @@ def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahea
 
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others() -> None:
-    from attnlab.lessons.multi_head.opening import HEADS, singular
+    from attnlab.lessons.multi_head.opening import HEADS, LAYER, TEXT, singular
 
     subject = small.head("subject")[1]
     others = [head for head in HEADS if head != subject]
     assert singular([subject]) < 0.5
+    looks = small.weights(TEXT)[LAYER][others, -1, TEXT.index("king")]
+    assert looks.max() < 0.05  # hardly at it
     for off in ([], others, *([head] for head in others)):
         assert singular(off) > 0.9
     highs = [
@@ -636,6 +638,9 @@ def test_every_sentence_of_the_menus_fits_its_shares_add_up_and_its_verb_is_as_i
         shares = {key: Fraction(text) for key, text in says.items() if key.startswith("given")}
         assert sum(shares.values()) == 1
         assert shares["given 2"] > Fraction(1, 2)
+        told = [[*re.findall(r"\d\.\d\d", each["told"])] for each in film.state["frames"][1:3]]
+        assert told[0] == [says["given 2"], says["given 5"]]
+        assert sum(map(Fraction, told[1])) == 1
         looks = {key: look for _, key, look, _ in parts}
         for key, share in shares.items():
             if not share:

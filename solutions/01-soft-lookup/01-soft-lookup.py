@@ -41,8 +41,8 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("01-soft-lookup")
 
 # %% [markdown]
-# A small language model reads a sentence, word by word, and guesses its verb. Choose other words: to whom does the last
-# one listen, to the nearest?
+# A small language model reads a sentence, word by word, and guesses its verb. Choose other words: from whom does the
+# last one take most, from the nearest?
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

@@ -27,13 +27,14 @@ WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the mo
 NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
 LETTERS, GAP = 20, 16
 STOPS = (0, 1, NEAREST, ASKS, VERB)  # words at whose writing the film rests
-HIGH, FLOOR, LINE, STEPS = 256, 148, 176, 206  # of the sheet; of arcs, words and numbers
+HIGH, FLOOR, LINE, STEPS = 262, 148, 176, 206  # of the sheet; of arcs, words and numbers
 RIGHT, TOP, LOW = WIDE - 4, 16, 226  # of the curtain
 FOLDS = "0 16 16 0"  # how wide they are
-FIRST, APART, TALL = 34, 41, 28  # of exercises: the first line, from one to the next; a curtain
+FIRST, APART, TALL = 30, 44, 24  # of exercises: the first line, from one to the next; a curtain
 TALLER, BESIDE = 1.25, 10  # of arcs, a factor; how far beside a word's ring they end
 COPIES = 60  # how far an arc is pulled up that is only asked about
-RING, FLAT = 6, 20  # a ring's radius between two lines; how far arcs are pulled up there
+RING, FLAT = 5, 13  # a ring's radius between two lines; how far arcs are pulled up there
+OVER = 22  # how far over a line of words arcs end
 MIDDLES = places(WRITTEN, LETTERS, GAP, left=34)
 THICKEST = 6  # of arcs
 LEAST = 0.02  # a weight that is drawn
@@ -62,7 +63,7 @@ def opening() -> Film:
         ),
         Frame(
             _copied(range(VERB)),
-            "And so could each word: what it should guess stands beside it.",
+            "So could each word. When the model writes, there is nothing to copy.",
         ),
         Frame(
             _exercises(rows, listens=False),
@@ -74,7 +75,7 @@ def opening() -> Film:
         ),
         Frame(
             _exercises(rows, solved=True),
-            "One step, six guesses: no row sees its answer or what comes after.",
+            "One step, six guesses, each marked against its hidden word.",
         ),
     ]
     return Film("One text, six exercises", frames, HIGH)
@@ -161,13 +162,13 @@ def _cloth(key: str, top: float, high: float, left: float) -> list[Part]:
 
 def _card(key: str, x: float, y: float, half: float) -> Part:
     """What words on a curtain are written on, so that they can be read."""
-    return box(key, (x - half, y - 19), (2 * half, TALL - 4), GROUND)
+    return box(key, (x - half, y - 18), (2 * half, TALL - 2), GROUND)
 
 
 def _tag(n: int, x: float, y: float) -> list[Part]:
     """What is to be guessed is written on, which lies on the curtain."""
     half = _half(n) + 5
-    corner, size = (x - half, y - 18), (2 * half, TALL - 6)
+    corner, size = (x - half, y - 17), (2 * half, TALL - 4)
     return [_card(f"card {n}", x, y, half), box(f"tag {n}", corner, size, ORANGE, 0.25, 1.5)]
 
 
@@ -181,7 +182,7 @@ def _says(key: str, x: float, y: float, text: str, half: float) -> list[Part]:
 
 def _place(n: int) -> tuple[str, float, float]:
     """Of the curtain of an exercise: its key, and where it is from top to bottom."""
-    return f"curtain {n}", FIRST + APART * (n - 1) - 21, TALL
+    return f"curtain {n}", FIRST + APART * (n - 1) - 19, TALL
 
 
 def _copied(copying: Sequence[int]) -> list[Part]:
@@ -216,7 +217,7 @@ def _exercises(rows: list[list[float]], listens: bool = True, solved: bool = Fal
         parts += [*_cloth(*_place(n), _edge(asks)), *_tag(n, x, y)]
         answer = WRITTEN[n] if solved else "?"
         parts.append(word(f"answer {n}", x, y, answer, INK, size=LETTERS, weight=600))
-    return [*parts, *_says(" all", 406, FIRST + 1.5 * APART, "hidden", 44)]
+    return [*parts, *_says(" all", 406, FIRST, "hidden", 44)]
 
 
 def _listens(row: Sequence[float], asks: int, y: float) -> Part:
@@ -224,5 +225,5 @@ def _listens(row: Sequence[float], asks: int, y: float) -> Part:
     to = max(range(asks + 1), key=lambda m: row[m])
     key, x = f"{asks} to {to}", MIDDLES[asks]
     if to == asks:
-        return ring(key, x, y - 18, row[to], BLUE, 0.8, RING, thickest=4)
-    return arc(key, x, MIDDLES[to], y - 18, row[to], BLUE, 0.8, thickest=4, pull=FLAT)
+        return ring(key, x, y - OVER + 2, row[to], BLUE, 0.8, RING, thickest=4)
+    return arc(key, x, MIDDLES[to], y - OVER, row[to], BLUE, 0.8, thickest=4, pull=FLAT)

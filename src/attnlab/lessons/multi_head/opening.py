@@ -41,7 +41,7 @@ def opening() -> Film:
     least = math.floor(10 * min(given[head] for head in others)) / 10
     the_rest = f"Heads {named} look at “the”, each with over {least:.1f} of its weight."
     flips = (
-        f"Without head {subject + 1} nobody reads “{TEXT[heard]}”: what is left is “{TEXT[-1]}”, "
+        f"Heads {named} hardly look at “{TEXT[heard]}”: what is left is “{TEXT[-1]}”, "
         f"and “{FORMS[1]}” wins."
     )
     scenes: list[tuple[Collection[int], Collection[int] | None, str]] = [
@@ -49,7 +49,7 @@ def opening() -> Film:
         (others, None, the_rest),
         (HEADS, None, f"Head {subject + 1} looks at “{TEXT[heard]}” ({rows[subject][heard]:.2f})."),
         (HEADS, (), f"With all four, “{VERB}” wins: it fits one {TEXT[heard]}."),
-        (HEADS, others, f"Without heads {named}, all at once, “{VERB}” still wins."),
+        (HEADS, others, f"Without heads {named}, “{VERB}” still wins in this sentence."),
         (HEADS, (), f"All four are back. Now only head {subject + 1} goes."),
         (HEADS, (subject,), flips),
     ]

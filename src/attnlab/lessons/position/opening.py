@@ -17,8 +17,8 @@ APART = 1  # places, from the word that is asked to the one that asks
 ON = 2  # places, that both move on at a time
 ROUND = range(0, 360 // STEP, ON)  # where the shorter arrow is, once around
 PLACES = 360 // STEP
-HIGH, MIDDLE, UNIT = 268, (112, 97), 44  # of the large circle; px for a length of 1
-ROW, SMALL_R, FIRST, ACROSS = 228, 15, 31, 38  # of the small circles
+HIGH, MIDDLE, UNIT = 269, (112, 94), 43  # of the large circle; px for a length of 1
+ROW, SMALL_R, FIRST, ACROSS = 229, 15, 31, 38  # of the small circles
 RIGHT = 246  # where the words beside the large circle begin
 Place = tuple[float, float]
 NAMES = {ASKED: 0.42, ASKS: 0.62}  # half as wide, in lengths of 1
@@ -157,10 +157,13 @@ def _triangle(key: str, tip: Place, foot: Place, opacity: float) -> Part:
 
 
 def _score_of(asked: int) -> Part:
-    """In a triangle."""
-    [(x, y)] = _seen([arrow(asked, 0.88, -35)])
-    made = _whole(score(asked, asked + APART))
-    return word(f"score at {asked}", x, y + 7, made, GREEN, size=SMALL, weight=700)
+    """In a triangle, as far from each side."""
+    made = score(asked, asked + APART)
+    tip, foot = arrow(asked + APART, LONG, TILT), arrow(asked, made)
+    around = made + LONG + math.dist(tip, foot)
+    middle = [(made * a + LONG * b) / around for a, b in zip(tip, foot, strict=True)]
+    [(x, y)] = _seen([(middle[0], middle[1])])
+    return word(f"score at {asked}", x, y + 7, _whole(made), GREEN, size=SMALL, weight=700)
 
 
 def _arrow(key: str, length: float, colour: Colour, tilt: float = 0) -> list[Part]:

@@ -51,7 +51,7 @@ def opening() -> Film:
         ),
         Frame(
             [*rest, *all_three],
-            f"Each movement divided by the step is nearly a score's slope: {signed}.",
+            f"Movement ÷ step is nearly a slope; all three are the gradient: {signed}.",
         ),
         Frame(
             [*why, *all_three, *_ways(far)],
@@ -65,7 +65,7 @@ def opening() -> Film:
         ),
         Frame(
             [*why, *all_three, *_ways(far, pulls)],
-            "C, half as far with twice the share, pulls as hard, the other way.",
+            "C: half as far, twice the share, as hard a pull. B: no distance, no pull.",
         ),
     ]
     return Film("Which book pulls the answer, and how hard?", frames, HIGH)

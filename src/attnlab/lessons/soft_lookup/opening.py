@@ -1,6 +1,6 @@
-"""Lesson 01 opens with sentences to put together, and who listens to whom in them.
+"""Lesson 01 opens with sentences to put together, and what a word takes from others.
 
-What the small model's words listen to is recorded in `sentences.json`, by `make model`.
+What the small model's words take is recorded in `sentences.json`, by `make model`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from attnlab.figures.live.parts import (
     line,
     places,
     ring,
+    rise,
     word,
 )
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
@@ -39,26 +40,29 @@ MENUS = {
     "second noun": ("boy", "girls", "cat", "cats"),
 }
 MANY = ("dogs", "kings", "girls", "cats")
-HIGH, LINE, FLOOR = 266, 184, 156  # of the sheet; of the words; where arcs begin
+HIGH, LINE, FLOOR = 270, 180, 152  # of the sheet; of the words; where arcs begin
 GAP, LEAST = 15, 0.01  # between words, where there is room; a share that is drawn
-EDGE, TALL = 38, 58  # how much wider the slot of the verbs is than they are, how high it is
+EDGE, TOP, TALL = 38, 127, 96  # how much wider the slot of the verbs is than they are; its y
 INTO = 14  # how far in it the marks are of what is one or many
-WIDER = 10  # by how much the word that listens is, as it is bold
+WIDER = 10  # by how much the word that takes is, as it is bold
 AIR = 4  # before the slot
-APART = 13  # how far the two verbs are from the line
+ROWS = (LINE - 13, LINE + 35)  # lines of the verb for many, and of that for one
+MEANS = 22  # from the line that says so to the verb's
 PIPE = 16  # thickness of an arc of share 1
-MARK, LARGEST = 4, 5  # radius of a noun's marks before it is heard, and of one heard alone
+MARK, LARGEST = 4, 5  # radius of a noun's marks before it is taken, and of one taken alone
 TWO = 10  # from one mark to the other, of a noun that is many
-FEET = 24  # from the first to the last of the arcs' ends, at the word that listens
-BAR, BAR_HIGH, ALL = (130, 220), 24, 294  # where shares are laid end to end; how long all are
+LOWER = 0.94  # of arcs, a factor
+FEET = 24  # from the first to the last of the arcs' ends, at the word that takes
+BAR, BAR_HIGH, ALL = (130, 228), 24, 294  # where shares are laid end to end; how long all are
+SLIVER = 8  # a part that is narrower has a line to its name
 LOOP, BESIDE = 7, 26  # radius of a word's arc to itself, and how far it is from its middle
-BEND = 9  # radius of the turn that marks take at the word that listens
+BEND = 9  # radius of the turn that marks take at the word that takes
 START = "start"  # what the model has for the beginning of a text
 
 
 def opening() -> Film:
     """The film, for each sentence that the menus allow."""
-    return Film("Soft lookup: who listens to whom?", _frames, HIGH, menus=MENUS)
+    return Film("Soft lookup: how much from whom?", _frames, HIGH, menus=MENUS)
 
 
 def sentence(chosen: Choice) -> list[str]:
@@ -90,7 +94,14 @@ def _frames(chosen: Choice) -> list[Frame]:
     text, verbs = [START, *words], sorted((known["guess"], known["other"]))
     nouns = (2, text.index(chosen["second noun"], 3))
     scene = Scene(text, nouns, hundredths(known["weights"][-1]), verbs)
-    return scene.frames(known["guess"], known["other"])
+    frames = scene.frames(known["guess"], known["other"])
+    return [Frame([*map(_shorter, parts)], told) for parts, told in frames]
+
+
+def _shorter(part: Part) -> Part:
+    """Without an opacity of 1, which it has anyway: frames of all sentences are recorded."""
+    look = {name: to for name, to in part.look.items() if (name, to) != ("opacity", 1)}
+    return part._replace(look=look)
 
 
 def hundredths(row: Sequence[float]) -> list[float]:
@@ -102,7 +113,7 @@ def hundredths(row: Sequence[float]) -> list[float]:
 
 
 class Scene(NamedTuple):
-    """A sentence whose last word listens.
+    """A sentence whose last word takes from others.
 
     Attributes:
         text: its words.
@@ -119,45 +130,40 @@ class Scene(NamedTuple):
     def frames(self, guess: str, other: str) -> list[Frame]:
         """Of the film."""
         last, (first, second) = len(self.text) - 1, self.nouns
-        said, far = f"“{self.text[-1]}”", self.shares[first]
-        near = (
-            f"{said} gives “{self.text[second]}”, beside it, {self.shares[second]:.2f}, and"
-            if second < last
-            else f"{said} keeps {self.shares[second]:.2f}, and gives"
-        )
-        slot = self.slot()
-        listens = [*self.arcs(1), *self.words(), *self.given()]
-        heard = [*listens, *self.sum(), *slot]
+        said, it = f"“{self.text[-1]}”", f"“{self.text[first]}”"
+        near = f"“{self.text[second]}”" if second < last else "itself"
+        shares = ", ".join(f"{each:.2f}" for each in sorted(self.shares)[::-1] if each >= LEAST)
+        asks = [*self.words(), *self.asked(), *self.whole()]
+        takes = [*self.arcs(1), *asks, *self.given()]
+        laid = [*takes, *self.sum(), *self.slot()]
         return [
             Frame(
-                [*self.arcs(0), *self.asked(), *self.words(), *slot, *self.marks(0), *_legend()],
-                f"“{self.verbs[0]}” for many, or “{self.verbs[1]}” for one? {said} looks it up in "
-                "the words so far.",
+                [*self.arcs(0), *self.tried(), *asks, *self.slot(), *self.marks(0)],
+                f"{said} asks for the subject: “{self.verbs[0]}” is for many, "
+                f"“{self.verbs[1]}” for one.",
             ),
             Frame(
-                [*listens, *slot, *self.parts(), *self.marks(0), *_legend()],
-                f"{near} “{self.text[first]}”, {last - first} words back, {far:.2f}.",
+                [*takes, *self.slot(), *self.parts(), *self.marks(0)],
+                f"{it} fits best: {said} takes {self.shares[first]:.2f} from it, "
+                f"{self.shares[second]:.2f} from {near}.",
             ),
             Frame(
-                [*heard, *self.marks(0, is_heard=True)],
-                "A soft lookup takes something of each word, in shares that add up to 1.",
+                [*laid, *self.marks(0, is_taken=True)],
+                f"In place of one winner, a soft lookup has shares: {shares}.",
             ),
             Frame(
-                [*heard, *self.marks(1, is_heard=True)],
-                f"So it is a blend, mostly “{self.text[first]}”, that goes on to where the verb is "
-                "guessed.",
+                [*laid, *self.marks(1, is_taken=True)],
+                f"The blend, mostly {it}, goes on to where the verb is guessed.",
             ),
             Frame(
                 [
                     *self.arcs(1, 0.8),
-                    *self.words(),
+                    *asks,
                     *self.given(),
                     *self.sum(),
                     *self.slot(guess),
-                    *self.marks(1, is_heard=True, opacity=0),
                 ],
-                f"{said} has listened to “{self.text[first]}”: the likeliest verb is “{guess}”, "
-                f"not “{other}”.",
+                f"{said} took most from {it}: the likeliest verb is “{guess}”, not “{other}”.",
             ),
         ]
 
@@ -183,7 +189,7 @@ class Scene(NamedTuple):
         return _of(self.text[j] in MANY)
 
     def words(self) -> list[Part]:
-        """All; the one that listens is bold, and nouns have the colour of one or many."""
+        """All; the one that takes is bold, and nouns have the colour of one or many."""
         return [
             word(
                 f"word {j}",
@@ -203,7 +209,7 @@ class Scene(NamedTuple):
         return self.middles[last] + FEET * (0.5 - j / (last - 1)) * (j < last)
 
     def path(self, j: int) -> Part:
-        """From the word that listens to another, or to itself."""
+        """From the word that takes to another, or to itself."""
         middles, last = self.middles, len(self.text) - 1
         share, x = self.shares[j], middles[last]
         if j == last:
@@ -215,15 +221,15 @@ class Scene(NamedTuple):
             FLOOR,
             share,
             self.colour(j),
-            wide=x + FEET / 2 - middles[0],
             thickest=PIPE,
+            pull=LOWER * rise(self.foot(j) - middles[j], x + FEET / 2 - middles[0]),
         )
 
     def arcs(self, come: float, opacity: float = 0.4) -> list[Part]:
-        """To each word that is heard: not begun, 0, or there, 1; nouns' in front."""
+        """To each word that something is taken from: not begun, 0, or there, 1; nouns' in front."""
         parts = []
-        heard = [j for j, share in enumerate(self.shares) if share >= LEAST]
-        for part in map(self.path, sorted(heard, key=lambda j: j in self.nouns)):
+        taken = [j for j, share in enumerate(self.shares) if share >= LEAST]
+        for part in map(self.path, sorted(taken, key=lambda j: j in self.nouns)):
             long = _length(str(part.look["d"])) if "d" in part.look else math.tau * LOOP
             look: dict[str, Any] = {
                 "stroke-dasharray": f"{long * come:.1f} 2000",
@@ -232,11 +238,11 @@ class Scene(NamedTuple):
             parts.append(part._replace(look={**part.look, **look}))
         return parts
 
-    def asked(self) -> list[Part]:
-        """An arc to each word before, of which nothing is known, and a question mark."""
+    def tried(self) -> list[Part]:
+        """An arc to each word before, of which nothing is known."""
         middles, last = self.middles, len(self.text) - 1
         wide = self.foot(0) - middles[0]
-        parts = [
+        return [
             arc(
                 f"to {j}?",
                 self.foot(j),
@@ -245,15 +251,16 @@ class Scene(NamedTuple):
                 0.15,
                 GREY,
                 2 if j in self.nouns else 0.8,
-                wide,
                 dashes="4 7",
+                pull=LOWER * rise(self.foot(j) - middles[j], wide),
             )
             for j in range(last)
         ]
-        return [
-            *parts,
-            word("doubt", middles[-1], LINE - 20 - TALL / 2, "?", INK, size=40, weight=700),
-        ]
+
+    def asked(self) -> list[Part]:
+        """What is wanted, beside the arcs of the word that takes."""
+        x, y = self.left + _width(self.verbs[1]), TOP - 10
+        return [word("wanted", x, y, "subject?", INK, "end", weight=700)]
 
     def given(self) -> list[Part]:
         """The shares, under their words."""
@@ -271,12 +278,13 @@ class Scene(NamedTuple):
         ]
 
     def parts(self, is_laid: bool = False) -> list[Part]:
-        """The shares as lengths: none yet under their words, or laid end to end."""
+        """The shares as lengths: none yet in the bar under their words, or laid end to end."""
         boxes, right = [], float(BAR[0])
         for j, share in enumerate(self.shares):
             if share < LEAST:
                 continue
-            at, long = (right, ALL * share) if is_laid else (self.middles[j], 0.0)
+            under = min(max(self.middles[j], BAR[0]), BAR[0] + ALL)
+            at, long = (right, ALL * share) if is_laid else (under, 0.0)
             boxes.append(box(f"part {j}", (at, BAR[1]), (long, BAR_HIGH), self.colour(j), 0.4))
             right += ALL * share
         return boxes
@@ -286,47 +294,58 @@ class Scene(NamedTuple):
         first, y = self.nouns[0], BAR[1] + 18.5
         middle = BAR[0] + ALL * (sum(self.shares[:first]) + self.shares[first] / 2)
         look: dict[str, Any] = {"size": SMALL}
-        heard = [j for j, share in enumerate(self.shares) if share >= LEAST]
-        names, low = [], BAR[1] + BAR_HIGH + 16
-        before = ", ".join(self.text[j] for j in heard if j < first)
+        taken = [j for j, share in enumerate(self.shares) if share >= LEAST]
+        names, low = [], BAR[1] + BAR_HIGH + 15
+        before = ", ".join(self.text[j] for j in taken if j < first)
         if before:
             names.append(word("before", BAR[0], low, before, GREY, "start", **look))
-        *between, end = (j for j in heard if j >= first)
-        x = BAR[0] + ALL * (1 - self.shares[end])
-        if end > first:
-            names.append(
-                word(f"name {end}", x, low, self.text[end], self.colour(end), "start", **look)
-            )
-        for j in reversed(between[1:]):
-            x -= 6
-            names.append(word(f"name {j}", x, low, self.text[j], self.colour(j), "end", **look))
-            x -= LETTER * SMALL * len(self.text[j])
+        right = float(BAR[0] + ALL)
+        for j in [j for j in reversed(taken) if j > first]:
+            left = right - ALL * self.shares[j]
+            is_end, x = j == taken[-1], left + 3
+            if right - left < SLIVER:
+                x = (left + right) / 2
+                names.append(
+                    line(f"lead {j}", [(x, BAR[1] + BAR_HIGH), (x, low)], self.colour(j), 1.5)
+                )
+                x += 4 if is_end else -4
+            anchor = "start" if is_end else "end"
+            names.append(word(f"name {j}", x, low, self.text[j], self.colour(j), anchor, **look))
+            right = left
         return [
             *self.parts(is_laid=True),
             *names,
-            word("hears", BAR[0] - 8, y, f"“{self.text[-1]}” hears", GREY, "end", **look),
-            word("all", BAR[0] + ALL + 8, y, "= 1", GREY, "start", **look),
             word("most", middle, y, f"{self.text[first]} {self.shares[first]:.2f}", **look),
         ]
 
-    def marks(self, come: int, is_heard: bool = False, opacity: float = 1) -> list[Part]:
-        """A dot of a noun that is one, two of a noun that is many, as large as they are heard.
+    def whole(self) -> list[Part]:
+        """What all shares fill together, empty."""
+        y = BAR[1] + 18.5
+        look: dict[str, Any] = {"size": SMALL}
+        return [
+            box("whole", BAR, (ALL, BAR_HIGH), GREY, 0, 1.5),
+            word("takes", BAR[0] - 8, y, f"“{self.text[-1]}” takes", GREY, "end", **look),
+            word("all", BAR[0] + ALL + 8, y, "= 1", GREY, "start", **look),
+        ]
+
+    def marks(self, come: int, is_taken: bool = False) -> list[Part]:
+        """A dot of a noun that is one, two of a noun that is many, as large as what is taken.
 
         They are above it, 0, or before the verb that is as the first noun, 1.
         """
         is_many, parts = self.text[self.nouns[0]] in MANY, []
-        end, row = self.left + INTO + (TWO / 2 if is_many else 0), LINE - 6 - APART
+        end, (row, low) = self.left + INTO + (TWO / 2 if is_many else 0), (y - 6 for y in ROWS)
         for j in reversed(self.nouns):
             x, is_two = self.foot(j), self.text[j] in MANY
             if j < len(self.text) - 1:
                 there = _turned(str(self.path(j).look["d"]))
             else:  # down to itself
-                top, low = f"{x:.1f} {FLOOR - TWO * is_two}", f"{x:.1f} {FLOOR}"
-                there = f"M{top}C{top} {low} {low}"
+                top, foot = f"{x:.1f} {FLOOR - TWO * is_two}", f"{x:.1f} {FLOOR}"
+                there = f"M{top}C{top} {foot} {foot}"
             bend = f"C{x:.1f} {row} {x:.1f} {row} {x + BEND:.1f} {row}"
-            on = end - x - BEND + (0 if is_many else 2 * APART)
+            on = end - x - BEND + (0 if is_many else low - row)
             far = _length(there) + _length(f"M{x:.1f} {FLOOR}{bend}") + on
-            r = max(LARGEST * self.shares[j] ** 0.5, 1) if is_heard else MARK
+            r = max(LARGEST * self.shares[j] ** 0.5, 1) if is_taken else MARK
             apart = min(TWO, 2 * r + 2) * is_two
             at = (far - (TWO * is_many + apart) / 2) * come
             parts.append(
@@ -334,14 +353,13 @@ class Scene(NamedTuple):
                     "path",
                     f"mark {j}",
                     {
-                        "d": f"{there}{bend}L{end:.1f} {row}L{end:.1f} {row + 2 * APART}",
+                        "d": f"{there}{bend}L{end:.1f} {row}L{end:.1f} {low}",
                         "fill": "none",
                         "stroke": self.colour(j).drawn,
                         "stroke-width": round(2 * r, 2),
                         "stroke-linecap": "round",
                         "stroke-dasharray": f"0 {apart or 4000:.1f} 0 4000",
                         "stroke-dashoffset": round(-at, 1),
-                        "opacity": opacity,
                     },
                 )
             )
@@ -350,15 +368,17 @@ class Scene(NamedTuple):
     def slot(self, guess: str = "") -> list[Part]:
         """Both verbs, at the end of the line; the one that is not guessed is crossed out."""
         wide = _width(self.verbs[1])
-        corner = (self.left, LINE - 6 - TALL / 2)
+        corner = (self.left, TOP)
         edge = _of(guess == self.verbs[0]) if guess else GREY
         parts = [box("slot", corner, (wide, TALL), edge, 0.12, 2 if guess else 1.5)]
-        for up, verb in zip((-1, 1), self.verbs, strict=True):
+        for up, y, verb in zip((-1, 1), ROWS, self.verbs, strict=True):
             is_lost = bool(guess) and verb != guess
-            y, is_many = LINE + up * APART, up < 0
+            is_many = up < 0
             colour = GREY if is_lost else _of(is_many)
             weight = 700 if verb == guess else 400
             left = self.left + 27
+            means = "many" if is_many else "one"
+            parts.append(word(means, self.left + 9, y - MEANS, means, colour, "start", SMALL, 700))
             parts.append(word(f"verb {up}", left, y, verb, colour, "start", SMALL, weight))
             xs = (INTO - 5, INTO + 5) if is_many else (INTO,)
             parts += [dot(f"{up} is {x}", self.left + x, y - 6, MARK, colour) for x in xs]
@@ -366,17 +386,6 @@ class Scene(NamedTuple):
                 right = left + LETTER * SMALL * len(verb)
                 parts.append(line("lost", [(left - 1, y - 6), (right, y - 6)], GREY, 2))
         return parts
-
-
-def _legend() -> list[Part]:
-    """What dots mean."""
-    y, parts = BAR[1] + 18.5, []
-    for means, left in {"many": 130, "one": 268}.items():
-        colour = _of(means == "many")
-        parts.append(word(means, left + 20, y, means, colour, "start", SMALL, 700))
-        xs = (left, left + 10) if means == "many" else (left + 8,)
-        parts += [dot(f"{means} {x}", x, y - 6, MARK, colour) for x in xs]
-    return parts
 
 
 def _of(is_many: bool) -> Colour:
