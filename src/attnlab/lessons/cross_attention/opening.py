@@ -19,7 +19,7 @@ QUERIES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 0, 0
 KEYS = ((1, 0, 0, 0), (0, 0.7, 0, 0), (0, 0, 0, 1), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 1, 0, 0))
 LOUDER = 8  # times as large are the queries
 HIGH, TOP, MEANT, LOW = 269, 42, 64, 237  # of the sheet; of the lines of words
-LABELS = {"keys (German)": 15, "queries (English)": 264}
+LABELS = {"keys and values (German)": 15, "queries (English)": 264}
 ABOVE, BELOW = MEANT + 16, LOW - 30  # where lines arrive, and where they leave
 LEFT = 6  # of what the lines of words are
 FROM = places([max(pair, key=len) for pair in zip(ASKED, MEANS, strict=True)], gap=26, left=6)
@@ -74,7 +74,7 @@ def opening() -> Film:
         ),
         Frame(
             [*rest, *chain(*found), *both, *back[0], *there[1]],
-            f"“yesterday” is last in English. It looks back: “{ASKED[yesterday]}” gets "
+            f"“yesterday” is last in English. It reaches across: “{ASKED[yesterday]}” gets "
             f"{shares[YESTERDAY][yesterday]:.2f}.",
         ),
         Frame(

@@ -121,7 +121,7 @@ def opening(function: Backend | None = None, text: str = TEXT) -> Film:
         return [*first.copied(), *first.swapped(), *then.traded()]
 
     return Film(
-        "Swap one function in a model, and it writes other words",
+        "Swap one function in a trained model",
         frames,
         HIGH,
         menus={MENU: tuple(WRONG)},
@@ -263,9 +263,7 @@ class _Sheet:
         done = [*self._owns([0]), *self._news(1, [0])]
         slots = {f"{row.key} {self.start}" for row in (OWN_ROW, NEW_ROW)}
         asked = [part._replace(text="?") if part.key in slots else part for part in done]
-        other = (
-            "The average weighs as before" if _alike(self.text.rows[0]) else "The swap misses it"
-        )
+        other = "The average" if _alike(self.text.rows[0]) else "The swap"
         signs = [*self._sign(OWN_ROW, own, TICK), *self._sign(NEW_ROW, new, CROSS)]
         return [
             Frame(
@@ -274,7 +272,7 @@ class _Sheet:
             ),
             Frame(
                 [eye, *done, *signs],
-                f"Its own: “{own}”. {other}: its word does not change.",
+                f"Its own follows the trade: “{own}”. {other} does not: “{new}” again.",
             ),
         ]
 

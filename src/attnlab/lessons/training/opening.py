@@ -119,7 +119,7 @@ def _told(step: int, loss: float, by_one: float) -> str:
     if step == JUMP[1]:
         return f"Two letters tell more than one. The loss is {loss:.1f}, and words come."
     if step < STEPS[-1]:
-        return f"Most are words by now. “{INVENTED}” is none."
+        return f"Most are words by now. “{INVENTED}” is not one yet."
     return "Nobody told it to look one letter back."
 
 
