@@ -442,12 +442,17 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     np.testing.assert_allclose(scaled, scores, atol=0.05)
     np.testing.assert_allclose(np.exp(scaled) / np.exp(scaled).sum(), shares, atol=1e-3)
     for e in range(2):
-        terms = [last[f"term {m} {e}"] for m in range(3)]
+        terms = [last[f"term {m} {e} of z"] for m in range(3)]
         read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
         np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
         assert sum(map(Fraction, terms)) == Fraction(last[f"z 1 {e}"])  # in the column of "cat"
-        assert last[f"sum {e} of z"] == " + ".join(terms)
-    assert f"{100 * shares[2]:.0f} % of what “cat” hears comes from “sat”" in frames[-1]["told"]
+        assert terms == [says[-2][f"term {m} {e}"] for m in range(3)]  # as they were heard
+        assert [last[f"plus {m} {e} of z"] for m in (1, 2)] == ["+"] * 2
+    value = [int(last[f"value 2 {e}"]) for e in range(2)]
+    np.testing.assert_allclose([float(last[f"z 1 {e}"]) for e in range(2)], value, atol=0.4)
+    assert frames[-1]["told"].endswith(
+        f"close to the value of “sat”, {value[0]} and {value[1]}: its share is {shares[2]:.3f}."
+    )
 
 
 @pytest.mark.lessons("03-numpy")

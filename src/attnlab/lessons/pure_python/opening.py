@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SIZE, SMALL, Part, Place, arc, box, word
+from attnlab.figures.live.parts import SIZE, SMALL, Part, Place, arc, box, ring, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
@@ -22,8 +22,8 @@ MIDDLES = (124, 268, 412)
 CELL, TALL = 40, 30
 NAMES = 56  # where the rows' names end
 FLOOR, WORDS = 36, 66  # where arcs begin; the words' line
-PULL, LOOP = 40, 36  # of arcs to others, and to itself
-BESIDE = 14  # how far from the middle of the word that asks its arcs to others begin
+PULL, LOOP = 40, 10  # of arcs to others; how large the ring is to itself
+BESIDE = 21  # how far from the middle of the word that asks its arcs to others begin
 KEY, ASKED, ADDS, FOUND = 86, 124, 184, 214  # tops of cells and scores, and the products' line
 SCORE, SCALED, SHARE = 98, 156, 214  # tops of rows while scores are weighed
 WEIGHT, VALUE, HEARD, OUT = 80, 117, 166, 219  # tops of rows while values are heard
@@ -33,7 +33,8 @@ HIGHER, HIGHEST, SAYS = 44, 47, 20  # cells of values; those of Z; lines of numb
 UNIT = (HALF - 2 * INSET) / 3  # px for 1: the largest value fills its cell
 FILLED, GHOST = 0.4, 0.25  # a share; a bar of which a share was heard
 BIG = 24  # scores, and what is found
-ASIDE = 7  # from Z's cells to the sums beside them
+SUMS = 20  # from Z's cells to the sums beside them
+TERM, ZERO, PLUS = 37, 11, 23  # how long a sum's numbers are, those that are 0, and signs with air
 RAISED = str.maketrans("0123456789.", "⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
 
@@ -95,41 +96,37 @@ def _fills(shares: Sequence[float]) -> list[Frame]:
     best = shares.index(max(shares))
     most = max(VALUES[best])
     known = [*_words(shares), *_shares(shares, WEIGHT, SIZE), *_values()]
-    heard = [*known, *_heard(shares)]
     return [
         Frame(
             [*known, *_flows([1] * len(TOKENS), VALUE), *_heard(), *_row_of_z()],
             "Each word has a value to pass on, here two numbers.",
         ),
         Frame(
-            [*heard, *_flows(shares, HEARD), *_row_of_z()],
+            [*known, *_heard(shares), *_flows(shares, HEARD), *_row_of_z()],
             f"Of each value “cat” hears its share: {shares[best]:.3f} of {most} "
             f"is {shares[best] * most:.2f}.",
         ),
         Frame(
-            [*heard, *_added_up(shares), *_sums(shares), *_row_of_z(shares)],
-            f"Added up, that is its row of Z: {100 * shares[best]:.0f} % of what “cat” hears comes "
-            f"from “{TOKENS[best]}”.",
+            [*known, *_added_up(shares), *_sums(shares), *_row_of_z(shares)],
+            f"Added up, Z is close to the value of “{TOKENS[best]}”, "
+            f"{' and '.join(map(str, VALUES[best]))}: its share is {shares[best]:.3f}.",
         ),
     ]
 
 
 def _words(shares: Sequence[float] = (), asked: int | None = None) -> list[Part]:
     """The words and their arcs: as thick as shares, or grey but for one who is asked."""
-    arcs = [
-        arc(
-            f"arc {m}",
-            MIDDLES[ASKS] + BESIDE * (m - ASKS),
-            MIDDLES[m],
-            FLOOR,
-            share,
-            COLOURS[m] if shares or m == asked else GREY,
-            3.6 if m == asked else 1 / (0.5 + 0.5 * share),
-            thickest=10,
-            pull=LOOP if m == ASKS else PULL,
-        )
-        for m, share in enumerate(shares or [0] * len(TOKENS))
-    ]
+    arcs = []
+    for m, share in enumerate(shares or [0] * len(TOKENS)):
+        colour = COLOURS[m] if shares or m == asked else GREY
+        opacity = 3.6 if m == asked else 1 / (0.5 + 0.5 * share)
+        begins, ends, key = MIDDLES[ASKS] + BESIDE * (m - ASKS), MIDDLES[m], f"arc {m}"
+        if m == ASKS:
+            arcs.append(ring(key, ends, FLOOR + 4, share, colour, opacity, LOOP, 10))
+        else:
+            arcs.append(
+                arc(key, begins, ends, FLOOR, share, colour, opacity, thickest=10, pull=PULL)
+            )
     return arcs + [
         word(f"word {m}", MIDDLES[m], WORDS, token, COLOURS[m], size=BIG, weight=600)
         for m, token in enumerate(TOKENS)
@@ -219,7 +216,8 @@ def _heard(shares: Sequence[float] = ()) -> list[Part]:
     """Places for what is heard of each value; with shares, that too."""
     parts = [_name("heard", HEARD + SAYS)]
     for m, e, number in _entries():
-        parts += _cell("term", m, e, HEARD, _term(shares[m] * number) if shares else "")
+        text = _term(shares[m] * number) if shares else ""
+        parts += _cell("term", m, e, HEARD, text, size=SMALL)
         if shares:
             corner = (_cell_left(m, e), HEARD)
             parts.append(_bar(f"heard {m} {e}", m, shares[m] * number, corner))
@@ -248,39 +246,52 @@ def _added_up(shares: Sequence[float]) -> list[Part]:
 
 
 def _sums(shares: Sequence[float]) -> list[Part]:
-    """What is added up in each of Z's cells, beside it."""
-    terms = [
-        " + ".join(_term(share * value[e]) for share, value in zip(shares, VALUES, strict=True))
-        for e in range(len(VALUES[0]))
-    ]
-    left, right = _left(ASKS) - ASIDE, _left(ASKS) + PLACE + ASIDE
-    y = OUT + SAYS + 2
-    return [
-        word("sum 0 of z", left, y, terms[0], anchor="end", size=SMALL),
-        word("sum 1 of z", right, y, terms[1], anchor="start", size=SMALL),
-    ]
+    """What is added up in each of Z's cells, beside it, in the colours of the words."""
+    parts, y = [], OUT + SAYS + 2
+    longs = [TERM if number else ZERO for _, _, number in _entries()]
+    whole = [sum(longs[e::2]) + PLUS * (len(TOKENS) - 1) for e in range(2)]
+    x = [_left(ASKS) - SUMS - whole[0], _left(ASKS) + PLACE + SUMS]
+    for (m, e, number), long in zip(_entries(), longs, strict=True):
+        if m:
+            parts.append(word(f"plus {m} {e} of z", x[e] + PLUS / 2, y, "+", GREY, size=SMALL))
+            x[e] += PLUS
+        place, text = (x[e] + long / 2, y), _term(shares[m] * number)
+        parts.append(word(f"term {m} {e} of z", *place, text, COLOURS[m], size=SMALL))
+        x[e] += long
+    return parts
 
 
 def _row_of_z(shares: Sequence[float] = ()) -> list[Part]:
     """Its cells, under the word that asks; with shares, what is in them."""
     name = word("name of z", NAMES, OUT + SAYS + 2, "Z", ORANGE, "end", SIZE, 700)
+    if shares:
+        name = word("name over z", MIDDLES[ASKS], OUT - 12, "Z", ORANGE, size=SIZE, weight=700)
     totals = [
         f"{sum(share * value[e] for share, value in zip(shares, VALUES, strict=True)):.2f}"
         if shares
         else ""
         for e in range(len(VALUES[0]))
     ]
-    cells = [_cell("z", ASKS, e, OUT, text, HIGHEST, 700) for e, text in enumerate(totals)]
+    cells = [
+        _cell("z", ASKS, e, OUT, text, HIGHEST, SIZE + 2, 700) for e, text in enumerate(totals)
+    ]
     return [name, *(part for cell in cells for part in cell)]
 
 
 def _cell(
-    name: str, m: int, e: int, top: float, text: str, tall: float = HIGHER, weight: float = 400
+    name: str,
+    m: int,
+    e: int,
+    top: float,
+    text: str,
+    tall: float = HIGHER,
+    size: float = SIZE,
+    weight: float = 400,
 ) -> list[Part]:
     """One of two in a word's column, and the number in it, if it is known."""
     left, is_bold = _cell_left(m, e), weight > 400
     place = box(f"{name} place {m} {e}", (left, top), (HALF, tall), COLOURS[m], 0, 1.5 + is_bold)
-    middle, size = (left + HALF / 2, top + SAYS + 2 * is_bold), SIZE + 2 * is_bold
+    middle = (left + HALF / 2, top + SAYS + 2 * is_bold)
     said = word(f"{name} {m} {e}", *middle, text, size=size, weight=weight)
     return [place, said] if text else [place]
 

@@ -28,7 +28,7 @@ REACH = 3 * WIDE  # what arcs are as flat as those of
 PLACES = places(WORDS, left=117)  # of the words
 BESIDE, LOOP = 10, 34  # where arcs to others begin, beside the reader; its own arc's pull
 SAYS, WHOSE = 62, 92  # lines of the width and of whose products the signs are
-LABEL, RATIO = 108, 92  # how long labels of the largest score and of how far it leads are
+LABEL, RATIO = 112, 98  # how long labels of the largest score and of how far it leads are
 HANGS = 104  # what signs hang from
 PITCH = {1: 22, 4: 18, 16: 13, 64: 9}  # from one to the next: the fewer, the larger
 BIG = 26  # size of the width and of ratios
