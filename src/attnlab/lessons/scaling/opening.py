@@ -28,7 +28,7 @@ REACH = 3 * WIDE  # what arcs are as flat as those of
 PLACES = places(WORDS, left=117)  # of the words
 BESIDE, LOOP = 10, 34  # where arcs to others begin, beside the reader; its own arc's pull
 SAYS, WHOSE = 62, 92  # lines of the width and of whose products the signs are
-LABEL, RATIO = 112, 98  # how long labels of the largest score and of how far it leads are
+LABEL, RATIO = 119, 98  # how long labels of the largest score and of how far it leads are
 HANGS = 104  # what signs hang from
 PITCH = {1: 22, 4: 18, 16: 13, 64: 9}  # from one to the next: the fewer, the larger
 BIG = 26  # size of the width and of ratios
@@ -192,7 +192,7 @@ def _get(name: str, first: float, shares: np.ndarray, words: list[int]) -> list[
     named = [f"“{each}”" if each == "the" else each for each in WORDS]  # not an article here
     says = [f"{named[each]} {_percent(shares[each])}" for each in words]
     y, colour, label = INNER, ORANGE, min(first - 9, WIDE - LABEL)
-    beside = (label - 12, "end")
+    beside = (label - 7, "end")
     if name == "divided":
         y, colour, label = SHARED, BLUE, UNDERNEATH
         beside = (label + RATIO + 10, "start")
@@ -206,7 +206,7 @@ def _get(name: str, first: float, shares: np.ndarray, words: list[int]) -> list[
 def _percent(share: float) -> str:
     """Three digits where whole percents would hide how far two shares are from each other."""
     digits = ".0f" if 0.02 < share < 0.98 else ".3g"
-    return f"{100 * share:{digits}} %"
+    return f"{100 * share:{digits}}%"
 
 
 def _at(score: float) -> float:
