@@ -316,7 +316,7 @@ figures.cross_attention.maps(
         "full": (weights[0], english, german, None),
         "short": (weights[1], english, short, blocked),
     },
-    "Each word looks for its likes among those that are there",
+    "Who finds no match still has to give all of its weight away",
 )
 
 # %% [markdown]
@@ -434,8 +434,8 @@ desks = {}
 for name, kind in (("with", CrossAttention), ("without", Deaf)):
     torch.manual_seed(0)
     desk = Desk(kind(16, AUTHORS + ROOMS, n_heads=2))
-    losses, said = learn(desk), desk(asked, cards, real)[0].argmax(-1)
-    desks[f"{name} the context"], right = (said, losses[-1]), said == rooms
+    losses, said = learn(desk), desk(asked, cards, real)[0].detach().softmax(-1)
+    desks[f"{name} the context"], right = (said, losses[-1]), said.argmax(-1) == rooms
     print(f"{name:7} the context: {right.float().mean():6.1%} right", end="; ")
     print(f"pairs never trained: {right[asked == rooms].float().mean():6.1%}")
 figures.cross_attention.answers(desks, rooms)
@@ -443,7 +443,7 @@ figures.cross_attention.answers(desks, rooms)
 # %% [markdown]
 # With the context the desk is right on catalogues that it has never seen, even for pairs that are new to it. Without it,
 # the loss stays around $\log 10$. This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those
-# are 0. What comes out is $W_o$'s bias, the same room for everyone, which is right one time in ten.
+# are 0. What comes out is $W_o$'s bias, the same scores for everyone. Its likeliest room is right one time in ten.
 #
 # The first desk *learned* to match the name in a question with the name on a card. Leave the embedding, $W_q$ and $W_k$
 # as they began, and train the rest: with two heads it gets a third of the answers right, even after 600 steps.

@@ -472,8 +472,8 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. A dot is a word on one seed: across, the mean
-# weight that *it* gives it; up, how many answers flip if this one place comes from the partner.
+# Each new sentence gets a partner with an adjective of the other kind. A map shows, on each seed, the mean
+# weight that *it* gives a word. The last panel shows how many answers flip if this one place comes from the partner.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -612,7 +612,7 @@ titles = ["it … tired", "it … wide"]
 figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"], step=39)
 
 # %% [markdown]
-# The two places. Within ten steps nearly all weight is on the two nouns, alike in both sentences, and
+# The two places. Within ten steps nearly all weight in block 2 (it has one head) is on the two nouns, alike in both sentences, and
 # the loss stays near $\log 2$. Around step 35 the two rows part, and ten steps later the loss is gone.
 # (This seed is chosen: the others hardly pause.)
 

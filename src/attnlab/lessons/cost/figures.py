@@ -23,7 +23,7 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         beside: seconds of other ways, by name.
         tokens: N.
     """
-    figure, [[curve, bars]] = new_figure(columns=2, width=9.8, height=3.6)
+    figure, [[curve, bars]] = new_figure(columns=2, width=9.5, height=3.6)
     curve.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", linewidth=3)
     best = min(tiles, key=lambda width: tiles[width])
     curve.plot(best, tiles[best], "o", color=ORANGE, markersize=12)

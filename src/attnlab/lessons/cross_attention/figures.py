@@ -1,4 +1,4 @@
-"""Lesson 08's figures: attention maps side by side, and what two desks answer."""
+"""Lesson 08's figures: attention maps side by side, and how sure two desks are."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
-    GREY,
+    CELL,
     ORANGE,
     Picture,
     draw_heatmap,
     frame,
     hatch,
     in_style,
+    ink_cells,
     new_figure,
 )
 
@@ -29,7 +30,8 @@ Panel = tuple[Numbers, Sequence[str], Sequence[str], Numbers]
 def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     """Weights of several attentions, with one colour scale; what is blocked is hatched.
 
-    In each, the look that goes furthest ahead is framed, if there is one.
+    In each, the queries that find nothing are framed, whose weights are all alike; if there are
+    none, the look that goes furthest ahead.
 
     Args:
         panels: for each title, weights (N, M), N queries, M keys, and (N, M) bool, True = blocked,
@@ -54,7 +56,17 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
         hatch(place, hidden & (matrix == 0))
         words.append(f"{heading}: {_in_words(matrix, queries, keys, hidden)}")
         ahead = [(m - n, n, m) for n, m in np.argwhere((matrix > MOST) & ~hidden).tolist() if m > n]
-        if ahead:
+        alike = [
+            n
+            for n, seen in enumerate(~hidden)
+            if seen.sum() > 1 and np.ptp(matrix[n, seen]) < SMALL / 10
+        ]
+        if alike:
+            for n in alike:
+                frame(place, n, int(np.argmin(hidden[n])), wide=int((~hidden[n]).sum()))
+                place.get_yticklabels()[n].set(color=ORANGE, weight="bold")
+            found = f"{', '.join(f'“{queries[n]}”' for n in alike)} find nothing"
+        elif ahead:
             _, n, m = max(ahead)
             frame(place, n, m)
             for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
@@ -72,34 +84,40 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
 
 @in_style
 def answers(desks: Mapping[str, tuple[Numbers, float]], rooms: Numbers) -> Picture:
-    """How often each room is answered where each is right, for several desks.
+    """How likely each room is as an answer where each is right, for several desks.
 
     Args:
-        desks: for each title, the rooms that it answers, (B, N) whole numbers, and its loss.
-        rooms: the right ones.
+        desks: for each title, probabilities of rooms, (B, N, rooms), and its loss.
+        rooms: the right ones, (B, N).
     """
-    figure, axes = new_figure(columns=len(desks), width=9.2, height=4.1)
-    right = as_array(rooms, int).ravel()
-    names, words = [str(room) for room in range(int(right.max()) + 1)], []
-    count = len(names)
-    for place, (heading, (answered, loss)) in zip(axes[0], desks.items(), strict=True):
-        said = as_array(answered, int).ravel()
-        table = np.zeros((count, count))
-        np.add.at(table, (right, said), 1)
-        table /= table.sum(axis=1, keepdims=True)
-        share = (right == said).mean()
+    figure, axes = new_figure(columns=len(desks), width=9.4, height=5.0)
+    right, words = as_array(rooms, int).ravel(), []
+    for place, (heading, (probabilities, loss)) in zip(axes[0], desks.items(), strict=True):
+        each = as_array(probabilities).reshape(len(right), -1)
+        count = each.shape[-1]
+        names = [str(room) for room in range(count)]
+        table = np.stack([each[right == room].mean(axis=0) for room in range(count)])
+        share = (each.argmax(axis=-1) == right).mean()
         told = f"{share:.1%} right, loss {loss:.2f}".replace("%", " %")
-        draw_heatmap(place, table, names, names, f"{heading}\n{told}", least=2)
-        place.plot([-0.5, count - 0.5], [-0.5, count - 0.5], "--", color=GREY, linewidth=1)
-        place.set(xlabel="room that it answers", ylabel="right room")
-        used = np.flatnonzero(np.bincount(said, minlength=count)).tolist()
-        words.append(f"{heading}: {told}; it answers {len(used)} of the {count} rooms")
-    only = f"room {used[0]} every time" if len(used) == 1 else f"{len(used)} rooms"
+        if f"{loss:.2f}" == f"{np.log(count):.2f}":
+            told += f" = log {count}"
+        image = draw_heatmap(place, table, names, names, f"{heading}\n{told}", least=2)
+        for (n, m), probability in np.ndenumerate(table):
+            if probability >= SMALL:
+                said = f"{probability:.1f}".removesuffix(".0")
+                place.text(m, n, said, ha="center", va="center", gid=CELL)
+        ink_cells(place, image)
+        place.set(xlabel="probability of each room", ylabel="right room", aspect="equal")
+        words.append(f"{heading}: {told}; {table.min():.2f} to {table.max():.2f}")
+    flat = f"{table.min():.1f}" == f"{table.max():.1f}"
     return Picture(
         figure,
-        f"Heatmaps, one row for each right room, one column for each answer; right answers are on "
-        f"the dashed diagonal. {'. '.join(words)}.",
-        f"{heading[0].upper()}{heading[1:]} the desk answers {only}",
+        f"Heatmaps of the mean probability of each room, one row for each right room, one column "
+        f"for each answer. {'. '.join(words)}.",
+        f"{heading[0].upper()}{heading[1:]} the desk cannot choose: each room gets about "
+        f"{table.mean():.1f}, whichever is right"
+        if flat
+        else "",
     )
 
 

@@ -12,7 +12,6 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
-    PURPLE,
     QUIET,
     SIGNED,
     WEIGHT_COLOURS,
@@ -23,7 +22,7 @@ from attnlab.figures.picture import (
     with_looks,
 )
 
-HANDS = (BLUE, ORANGE, PURPLE)
+HANDS = ("black",) * 3  # blue and orange are what is below and above 0
 HIGH = 0.9  # of the answers right: a model that can do it
 Numbers = Any  # nested lists, an array or a tensor
 
@@ -41,7 +40,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     figure, axes = new_figure(columns=2, width=9.6, height=4.2)
     rows, waves = axes[0]
     rows.imshow(matrix, cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
-    rows.set(xlabel="column", ylabel="position", title="a row for each position")
+    rows.set(xlabel="column", ylabel="position", xticks=[*columns, d - 1])
     rows.spines[:].set_visible(False)
     turns = []
     for at, (column, colour) in enumerate(with_looks(columns, HANDS)):
@@ -51,10 +50,11 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
         turns.append((column, int((np.diff(np.sign(wave[1:])) != 0).sum())))
         mark = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
         rows.annotate(
-            "▼", (column, 1), (0, 1), **mark, color=colour, ha="center", va="bottom", size=11
+            "▼", (column, 1), (0, 1), **mark, color=colour, ha="center", va="bottom", size=14
         )
-    rows.set_title("a row for each position", pad=20)
-    waves.set(xlabel="position", yticks=[], title=f"{len(turns)} of its columns")
+    rows.set_title("a row for each position:\nblue below 0, orange above", pad=20)
+    waves.set(xlabel="position", yticks=[])
+    waves.set_title(f"{len(turns)} of its columns", pad=20)
     waves.spines["left"].set_visible(False)
     name_lines(waves)
     crossings = "; ".join(f"column {column} changes sign {times} times" for column, times in turns)
@@ -65,7 +65,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
         "to 1 in orange: stripes that are narrow in the first columns and get wider to the right, "
         "where a column hardly changes. Right, some of the columns as waves, one above the other: "
         f"{crossings}.",
-        f"Hands of a clock, the fast ones first: column {fast} changes sign {often} times in {n} "
+        f"Further right, columns change slower: column {fast} changes sign {often} times in {n} "
         f"positions, column {slow} {seldom or 'not once'}{' times' * (seldom > 1)}."
         if often > seldom != 1
         else "",
@@ -104,23 +104,24 @@ def dot_products(dots: Numbers, position: int) -> Picture:
         "one colour, strongest in the middle. Right, its row of position "
         f"{position} over the distance: a peak at 0, the same to both sides, falling in waves; "
         f"{near}.",
-        "A dot product of two stamps knows how far, not which way: the places before and after "
-        f"both get {pair[0]}."
+        "A dot product of two stamps depends on how far, not on which way: the places before and "
+        f"after both get {pair[0]}."
         if pair[0] == pair[1]
         else "",
     )
 
 
 @in_style
-def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Picture:
+def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float, low: str = "") -> Picture:
     """How often each model is right, position by position, up to and past what it was trained on.
 
     Args:
         accuracy: for each model, its accuracy at each position; NaN where nothing was asked.
         trained: positions in training.
         chance: what guessing gives.
+        low: why a model is low from the start; written above the lines of those that are.
     """
-    figure, axes = new_figure(width=5.0, height=3.8)
+    figure, axes = new_figure(width=5.1, height=4.2)
     place, said = axes[0, 0], []
     n = len(next(iter(accuracy.values())))
     place.axvspan(trained - 0.5, n - 0.5, color="#f0f0f0", zorder=0)
@@ -134,11 +135,14 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float) -> Pict
         kinds[colour].append(name)
         place.plot(right, color=colour, linestyle=line, label=name)
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")
+    if kinds[GREY]:
+        top = max(np.nanmax(as_array(accuracy[name])[:trained]) for name in kinds[GREY])
+        place.text(2.7, top + 0.03, low, color=QUIET, va="bottom")
     place.axhline(chance, color=GREY, linewidth=1, zorder=0, label="guessing")
     place.set(xlabel="position", xlim=(2, n - 0.5), ylim=(0, 1.06))
     place.set_title("share of right answers")
     place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
-    name_lines(place)
+    name_lines(place, led=True)
     on, fall = (" and ".join(kinds[colour]) for colour in (BLUE, ORANGE))
     return Picture(
         figure,

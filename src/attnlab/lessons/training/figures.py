@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import itertools
 import math
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from types import TracebackType
@@ -18,26 +17,24 @@ from matplotlib.patches import Rectangle
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
+    CELL,
     GREEN,
     GREY,
     ORANGE,
     PURPLE,
     Picture,
+    draw_heatmap,
+    frame,
     in_style,
+    ink_cells,
     name_lines,
     new_figure,
     with_looks,
 )
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
-HALF, SOME = 0.5, 0.3  # of a row's weight, or of the answers; what is more than SOME is named
-# Of what a map shows and of what is needed: colour, name, and where the name stands.
-CORNERS = {
-    (False, False): (GREY, "", (0.0, 0.0), "left"),
-    (False, True): (BLUE, "needed, not shown", (0.0, 0.62), "left"),
-    (True, True): (PURPLE, "shown and needed", (1.0, 0.8), "right"),
-    (True, False): (ORANGE, "shown, not needed", (1.0, 0.4), "right"),
-}
+SOME = 0.3  # of a row's weight, or of the answers; what is more is named
+RIGHT = {"like": "like", "hate": "hate", "not like": "hate", "not hate": "like"}
 COIN = "a coin"  # what `phrases.answers` says where no word gets most of the probability
 PAUSE = 1.0  # seconds between two drawings of a training
 # The family of sentences: in each, *it* means the animal or the thing.
@@ -125,6 +122,7 @@ class Diary(Watch):
 
     Attributes:
         name: of the training.
+        reads: letters that it trains on.
         pages: what it wrote, by step.
         curves: for each part, the losses at every 20th step and at the end.
     """
@@ -143,6 +141,7 @@ class Diary(Watch):
         super().__init__(name, steps)
         self.pages: dict[int, str] = {}
         self.curves: dict[str, list[float]] = {f"{name}, {part}": [] for part in parts}
+        self.reads = len(next(iter(parts.values())))
         self._write, self._measure, self._parts = write, measure, parts
 
     def __iter__(self) -> Iterator[int]:
@@ -188,39 +187,51 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     """For each training the loss on what it reads and on what is held out, and the gap between.
 
     Args:
-        diaries: of trainings, with two parts of a text: read, held out; the last one is looked at.
+        diaries: of two trainings, the longer one first, with two parts of a text: read, held out.
     """
-    figure, axes = new_figure(columns=len(diaries), width=9.8, height=3.7)
-    said, most = [], max(max(curve) for diary in diaries for curve in diary.curves.values())
-    for place, diary in zip(axes[0], diaries, strict=True):
-        colour = ORANGE if diary is diaries[-1] else BLUE
-        steps = [diary.EVERY * n for n in range(len(next(iter(diary.curves.values()))))]
-        place.fill_between(steps, *diary.curves.values(), color=colour, alpha=0.15, linewidth=0)
+    figure, axes = new_figure(width=5.1, height=4.4)
+    place, said = axes[0, 0], []
+    longest = max(d.EVERY * (len(curve) - 1) for d in diaries for curve in d.curves.values())
+    for diary, colour in with_looks(diaries, (BLUE, ORANGE)):
+        read, held_out = diary.curves.values()
+        steps = [diary.EVERY * n for n in range(len(read))]
+        place.fill_between(steps, read, held_out, color=colour, alpha=0.15, linewidth=0)
+        ends_there = steps[-1] == longest  # no room to the right of it
+        shift, side = (0, "right") if ends_there else (8, "left")
         for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
             part = name.removeprefix(f"{diary.name}, ")
-            label = f"{part}: {curve[-1]:.1f}"
-            place.plot(steps, curve, line, color=colour, linewidth=3, label=label)
-            said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
-        lowest = int(np.argmin(curve))  # of what is held out
-        if diary is diaries[-1]:
-            place.plot(steps[lowest], curve[lowest], "o", color=colour, markersize=10)
+            place.plot(steps, curve, line, color=colour, linewidth=3)
+            above = curve is held_out
+            words = f"{part}: {curve[-1]:.1f}"
             place.annotate(
-                f"lowest: {curve[lowest]:.1f}",
-                (steps[lowest], curve[lowest]),
-                (0, 12),
+                f"{diary.reads:,} letters\n{words}" if above else words,
+                (steps[-1], curve[-1]),
+                (shift, (7 if above else -7) if ends_there else (4 if above else 0)),
                 textcoords="offset points",
-                ha="center",
+                ha=side,
+                va=("bottom" if above else "top") if ends_there else ("center" if above else "top"),
                 color=colour,
             )
-        place.set(xlabel="step", ylim=(0, 1.02 * most), xlim=(0, steps[-1]))
-        place.set_title(f"{diary.name}: loss, nats")
-        name_lines(place)
+            said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
+        lowest = int(np.argmin(held_out))
+    place.plot(steps[lowest], held_out[lowest], "o", color=colour, markersize=10)
+    place.annotate(
+        f"lowest: {held_out[lowest]:.1f}",
+        (steps[lowest], held_out[lowest]),
+        (-18, 16),
+        textcoords="offset points",
+        color=colour,
+    )
+    place.set(xlabel="step", ylim=(0, None), xlim=(0, longest))
+    place.set_title("loss, nats")
+    turns, [_, many] = steps[lowest], diaries[0].curves.values()
     return Picture(
         figure,
-        f"Losses over steps, a panel a training. {'; '.join(said)}. The last one is lowest at step "
-        f"{steps[lowest]}, {curve[lowest]:.1f}.",
-        f"{diary.name}: held out, the loss is lowest at step {steps[lowest]}, and then it rises"
-        if curve[-1] > curve[lowest]
+        f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {turns}, "
+        f"{held_out[lowest]:.1f}.",
+        f"Held out, {diary.reads:,} letters are soon too few: the loss rises from step {turns} on. "
+        f"With {diaries[0].reads:,} it ends at {many[-1]:.1f}"
+        if held_out[-1] > held_out[lowest]
         else f"{diary.name}: held out, the loss is still at its lowest",
     )
 
@@ -300,8 +311,8 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
     loss.set(xscale="log", xlim=(1, longest), ylim=(0, None), xlabel="step")
     loss.set_xticks([1, 10, 100, longest], ["1", "10", "100", f"{longest}"])
     loss.minorticks_off()
-    loss.set_title(f"loss: no training gets below {min(ends):.2f}")
-    table.set_title("the likeliest answer")
+    loss.set_title("loss: no training gets below ½ log 2")
+    table.set_title("the likeliest answer, ✓ where right")
     counts = []
     for n, each in enumerate(said.values()):
         counts.append(sum(word == COIN for word in each.values()))
@@ -313,7 +324,8 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
             cell.set_edgecolor("none")
             table.add_patch(cell)
             ink = {"color": "white", "weight": "bold"} if is_coin else {"color": "black"}
-            table.text(m, n, word, ha="center", va="center", **ink)
+            mark = " ✓" if word == RIGHT[phrases[m]] else ""
+            table.text(m, n, word + mark, ha="center", va="center", **ink)
     table.set_xticks(range(len(phrases)), phrases)
     table.set_yticks(range(len(said)), said)
     table.set(xlim=(-0.5, len(phrases) - 0.5), ylim=(len(said) - 0.45, -0.55))
@@ -334,46 +346,47 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
 def shown_and_needed(
     reads: Mapping[str, Mapping[str, Any]], flips: Mapping[str, Any], words: Sequence[str]
 ) -> Picture:
-    """For each map a dot for each word and model: what it is given, and what hangs on it.
+    """What each map shows and what the answers hang on, a row for each model, with one scale.
+
+    Words that no model gives much, and that no answer hangs on, are left out.
 
     Args:
         reads: for each map and each model, (M,) weights.
         flips: for each model, (M,) shares of answers.
         words: M labels.
     """
-    figure, axes = new_figure(columns=len(reads), width=9.4, height=4.3)
+    shown = {
+        heading: np.array([as_array(row) for row in rows.values()])
+        for heading, rows in reads.items()
+    }
+    needed = np.array([as_array(flips[name]) for name in next(iter(reads.values()))])
+    every = np.array([*shown.values(), needed])
+    kept = np.flatnonzero((every >= SOME).any(axis=(0, 1)))
+    names = [words[n] for n in kept.tolist()]
+    figure, axes = new_figure(columns=len(every), width=9.4, height=3.9)
     told = []
-    for place, (heading, rows) in zip(axes[0], reads.items(), strict=True):
-        corners: dict[tuple[bool, bool], dict[str, list[str]]] = {}
-        for name, row in rows.items():
-            pairs = zip(words, as_array(row).tolist(), as_array(flips[name]).tolist(), strict=True)
-            for word, shown, needed in pairs:
-                corner = shown >= SOME, needed >= SOME
-                place.plot(shown, needed, "o", color=CORNERS[corner][0], markersize=9, alpha=0.8)
-                if any(corner):
-                    seeds = corners.setdefault(corner, {}).setdefault(word, [])
-                    seeds.append(name.removeprefix("seed "))
-                    told.append(f"{heading}, {name}, {word}: {shown:.2f} and {needed:.2f}")
-        for corner, (colour, meaning, (x, y), side) in CORNERS.items():
-            found = [f"{word} ({', '.join(at)})" for word, at in corners.get(corner, {}).items()]
-            lines = textwrap.wrap(", ".join(found).replace(" (", "\xa0("), 24) if found else []
-            for n, line in enumerate([meaning, *lines] if found else []):
-                place.text(
-                    x,
-                    y - 0.085 * n,
-                    line.replace("\xa0", " "),
-                    color=colour,
-                    ha=side,
-                    weight="normal" if n else "bold",
-                )
-        place.set_title(heading)
-        place.set(xlim=(-0.04, 1.04), ylim=(-0.07, 1.07), xlabel="weight that “it” gives the word")
-        place.set_ylabel("answers that flip with it")
-        place.set_xticks([0, HALF, 1], ["0", "½", "1"])
-        place.set_yticks([0, HALF, 1], ["none", "half", "all"])
+    panels = {**shown, "what is needed": needed}
+    for place, (heading, table) in zip(axes[0], panels.items(), strict=True):
+        is_map = heading in shown
+        other = needed if is_map else np.max([*shown.values()], axis=0)
+        seen = table[:, kept]
+        image = draw_heatmap(place, seen, [*flips], names, "", least=2)
+        for n, m in np.argwhere(seen >= SOME).tolist():
+            digit = f"{seen[n, m]:.1f}".removesuffix(".0")
+            place.text(m, n, digit, ha="center", va="center", gid=CELL)
+        ink_cells(place, image)
+        place.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+        for n, m in np.argwhere((seen >= SOME) & (other[:, kept] < SOME)).tolist():
+            frame(place, n, m)
+        place.set_title(
+            f"{heading}\n{'framed: not needed' if is_map else 'framed: shown by no map'}"
+        )
+        for name, row in zip(flips, seen, strict=True):
+            most = ", ".join(f"{names[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME))
+            told.append(f"{heading}, {name}: {most or 'nothing'}")
     return Picture(
         figure,
-        f"Dots, for each word of a sentence and each seed: weight across, flipped answers up. All "
-        f"others lie near 0 and 0. {'; '.join(told)}.",
-        "What a map shows is not always what is needed\nin brackets: the seeds",
+        f"Heatmaps, one row for each seed, one column for each word: the weight that “it” gives "
+        f"the word, and last the share of answers that flip with it. {'; '.join(told)}.",
+        "What a map shows is not always what is needed",
     )
