@@ -614,8 +614,8 @@ plot(rows, focus="tiled")
 #
 # ### How wide should a tile be?
 #
-# Tiles of 64 take longer than naive attention here. Is that the price of tiles? Guess where the curve is lowest. *naive,
-# old tables* is naive attention once more, but it writes into two tables that are there already.
+# Tiles of 64 take longer than naive attention here. Is that the price of tiles? Guess where the curve is lowest. The
+# line *naive, old tables* is naive attention once more, into two tables that are there already.
 
 # %% nbgrader={"grade": false, "grade_id": "see-width", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from timeit import repeat
