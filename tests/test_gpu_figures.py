@@ -37,7 +37,7 @@ def test_own_speeds_are_shown_beside_published_ones_of_the_same_width(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = [
-        {"device": "cuda", "causal": False, "heads": 1, "d": d, "rows": [row]}
+        {"device": "cuda", "causal": False, "heads": 1, "d": d, "dtype": "float16", "rows": [row]}
         for d, row in (
             (64, {"name": "flash", "n": 1024, "seconds": 1e-3}),
             (128, {"name": "triton", "n": 1024, "seconds": 1e-3}),

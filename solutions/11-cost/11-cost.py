@@ -614,8 +614,8 @@ plot(rows, focus="tiled")
 #
 # ### How wide should a tile be?
 #
-# Tiles of 64 take longer than naive attention here. Is that the price of tiles? Guess where the curve is lowest. The third
-# line is naive attention once more, but it writes into two tables that are there already.
+# Tiles of 64 take longer than naive attention here. Is that the price of tiles? Guess where the curve is lowest. The
+# line *naive, old tables* is naive attention once more, into two tables that are there already.
 
 # %% nbgrader={"grade": false, "grade_id": "see-width", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from timeit import repeat
@@ -638,7 +638,7 @@ def seconds(way):
 
 
 by_width = {2**p: seconds(lambda: tiled_attention(q, k, v, 2**p)) for p in range(5, 13)}
-others = {"naive": lambda: attend(q, k, v), "naive, into old tables": into_tables}
+others = {"naive": lambda: attend(q, k, v), "naive, old tables": into_tables}
 others["sdpa"] = lambda: F.scaled_dot_product_attention(*torch.stack([q, k, v])[:, None, None])
 figures.cost.widths(by_width, {name: seconds(way) for name, way in others.items()}, tokens=4096)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Literal
 
@@ -16,6 +16,7 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
+    QUIET,
     Picture,
     in_style,
     name_lines,
@@ -24,6 +25,7 @@ from attnlab.figures.picture import (
 
 Quantity = Literal["seconds", "bytes"]
 AXES: dict[Quantity, str] = {"seconds": "seconds", "bytes": "extra bytes"}
+NOUNS: dict[Quantity, str] = {"seconds": "time", "bytes": "memory allocated"}
 LOOKS = tuple(
     (colour, marker, line)
     for line, markers in (("-", "osD^v"), ("--", "PX*<>"))
@@ -36,16 +38,17 @@ MARKS: dict[Quantity, list[float]] = {
     "seconds": [10.0**power for power in range(-9, 6)],
     "bytes": [1024 * 16.0**power for power in range(-1, 10)],
 }
+ROOM = 3  # times between two lines, where a number between them touches neither
 
 
 @in_style
 def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
-    """Time and memory over N, with the power of N that fits each line.
+    """Time and memory over N, beside lines that grow as N and as N².
 
     Args:
         rows: of one call of `measure`.
         title: above the left panel, where no way is looked at.
-        focus: the way that is looked at; the titles say what is won and lost by it, and the others
+        focus: the way that is looked at; the title says what is won and lost by it, and the others
             are grey. None is, where it was not measured at the greatest length.
     Raises:
         ValueError: nothing was measured.
@@ -57,7 +60,9 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     lengths = sorted({row.n for row in measured})
     if not any((row.name, row.n) == (focus, lengths[-1]) for row in measured):
         focus = ""
-    figure, panels = new_figure(columns=2, width=10.0, height=3.9)
+    beside = _beside(measured, focus) if focus else {}
+    told, traded = _trade(beside) if beside else ("", False)
+    figure, panels = new_figure(columns=2, width=10.0, height=4.2)
     said = []
     for axes, quantity in zip(panels[0], AXES, strict=True):
         for name, (colour, *look) in zip(names, cycle(LOOKS)):
@@ -65,6 +70,10 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
             shown = colour if not focus else BLUE if name == focus else GREY
             _line(axes, line, quantity, (shown, *look), name == focus, lengths[-1])
             said.append(_in_words(line, quantity))
+        if traded:
+            _gaps(axes, beside, quantity)
+        else:
+            _guides(axes, measured, quantity)
         axes.set(xscale="log", yscale="log", xlabel="N, tokens")
         ticks = lengths[::-1][::2]  # the longest is one
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
@@ -72,53 +81,75 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         marks = [mark for mark in MARKS[quantity] if low <= mark <= high]
         axes.set_yticks(marks, map(SHOWN[quantity], marks))
         axes.minorticks_off()
-        axes.set_title(_costs(measured, focus, quantity) if focus else title)
-        title = "memory allocated"
+        axes.set_title(NOUNS[quantity] if focus or quantity == "bytes" else title)
         name_lines(axes)
+    ends = {name: max(row.n for row in measured if row.name == name) for name in names}
+    stops = [f"{name} after {n:,} tokens" for name, n in ends.items() if n < lengths[-1]]
+    lines = [
+        told if traded else _growth(measured) if focus else "",
+        f"Stopped, for want of time or memory: {', '.join(stops)}." if focus and stops else "",
+    ]
     return Picture(
         figure,
         f"Two panels over the number of tokens, all logarithmic. {' '.join(said)}",
-        _trade(measured, focus) if focus else "",
+        "\n".join(filter(None, lines)),
     )
 
 
-def _trade(rows: Sequence[Row], focus: str) -> str:
-    """What is won and lost by the way that is looked at; if nothing is lost, how each line grows.
-
-    The other way is the one that takes the most memory at the greatest length.
-    """
+def _beside(rows: Sequence[Row], focus: str) -> dict[int, tuple[Row, Row]]:
+    """By length, the way that is looked at and the one that takes most memory at the longest."""
     most = max(row.n for row in rows)
-    last = {row.name: row for row in rows if row.n == most}
-    if len(last) < 2:
-        return ""
-    mine, other = last.pop(focus), max(last.values(), key=lambda row: row.bytes or 0)
-    times = [getattr(other, of) / getattr(mine, of) for of in AXES if getattr(mine, of)]
-    if len(times) == 2 and min(times) < 1 < max(times):
-        slow, less = ("slower", "less") if times[0] < 1 else ("faster", "more")
-        told = [f"{float(f'{max(each, 1 / each):.2g}'):,g} times" for each in times]
-        return f"{focus} beside {other.name}: {told[0]} {slow}, {told[1]} {less} memory"
-    fits = {of: _growth(rows, of) for of in AXES}
-    told = [
-        f"{noun} {', '.join(_as_power(*each, alone=len(fit) == 1) for each in fit.items())}"
-        for noun, fit in zip(("time", "memory"), fits.values(), strict=True)
-        if fit
-    ]
-    noun, _, rest = "; ".join(told).partition(" ")
-    grow = f"{noun.capitalize()} grows about {rest}" if told else ""
-    even = {name for names in fits["seconds"].values() for name in names}
-    uneven = [row.name for row in rows if row.n == most and row.name not in even]
-    why = f"{', '.join(uneven)}: the line of time is not even, so it gets no power."
-    return "\n".join([grow, why] if uneven and grow else [grow])
+    others = [row for row in rows if row.n == most and row.name != focus]
+    if not others:
+        return {}
+    other = max(others, key=lambda row: row.bytes or 0).name
+    found = {(row.name, row.n): row for row in rows}
+    shared = [n for name, n in found if name == focus and (other, n) in found]
+    return {n: (found[focus, n], found[other, n]) for n in shared}
 
 
-def _growth(rows: Sequence[Row], quantity: Quantity) -> dict[int, list[str]]:
-    """By whole powers of N, whose line climbs so, where it climbs evenly."""
+def _trade(beside: Mapping[int, tuple[Row, Row]]) -> tuple[str, bool]:
+    """What is won and lost, over all lengths; and whether both are."""
+    times, memory = (
+        [getattr(mine, of) / getattr(other, of) for mine, other in beside.values()]
+        if all(getattr(row, of) for pair in beside.values() for row in pair)
+        else []
+        for of in AXES
+    )
+    if not times or not memory:
+        return "", False
+    mine, other = next(iter(beside.values()))
+    traded = (max(times) > 1 > max(memory)) or (min(memory) > 1 > min(times))
+    told = f"{_ratios(times, 'slower', 'faster')}, {_ratios(memory, 'more memory', 'less memory')}"
+    return f"{mine.name} beside {other.name}: {told}", traded
+
+
+def _ratios(ratios: Sequence[float], more: str, less: str) -> str:
+    """From how many times to how many; where some are more and some less, as shares."""
+    if max(ratios) <= 1:
+        return f"{_range([1 / each for each in ratios])} times {less}"
+    if min(ratios) >= 1:
+        return f"{_range(ratios)} times {more}"
+    return f"{_range([1 / min(ratios)])} times {less} to {_range([max(ratios)])} times {more}"
+
+
+def _range(ratios: Sequence[float]) -> str:
+    return " to ".join(dict.fromkeys(_times(each) for each in (min(ratios), max(ratios))))
+
+
+def _times(ratio: float) -> str:
+    return f"{float(f'{ratio:.2g}'):,g}"
+
+
+def _growth(rows: Sequence[Row]) -> str:
+    """By which whole power of N each way's memory grows, where it grows evenly."""
     found: dict[int, list[str]] = {}
     for name in dict.fromkeys(row.name for row in rows):
-        line = [row for row in rows if row.name == name]
-        if fitted := _power(line, quantity):
+        lengths = [row for row in rows if row.name == name]
+        if fitted := power(lengths, name, "bytes") if len(lengths) > 1 else "":
             found.setdefault(round(float(fitted.partition("^")[2])), []).append(name)
-    return dict(sorted(found.items()))
+    told = [_as_power(*each, alone=len(found) == 1) for each in sorted(found.items())]
+    return f"Memory grows {', '.join(told)}" if told else ""
 
 
 def _as_power(exponent: int, names: Sequence[str], alone: bool) -> str:
@@ -126,17 +157,31 @@ def _as_power(exponent: int, names: Sequence[str], alone: bool) -> str:
     return shown if alone else f"{shown} for {' and '.join(names)}"
 
 
-def _costs(rows: Sequence[Row], focus: str, quantity: Quantity) -> str:
-    """What the way that is looked at costs at the greatest length, and what the dearest other."""
-    most = max(row.n for row in rows)
-    costs = {row.name: getattr(row, quantity) for row in rows if row.n == most}
-    shown, mine = SHOWN[quantity], costs.pop(focus)
-    verb = "takes" if quantity == "seconds" else "allocates"
-    told = f"{most:,} tokens: {focus} {verb} {shown(mine)}"
-    if not costs:
-        return told
-    other = max(costs, key=lambda name: costs[name])
-    return f"{told},\n{other} {shown(costs[other])}"
+def _gaps(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity) -> None:
+    """How many times, at the first and at the last length, where there is room for it."""
+    first, *_, last = [min(beside), max(beside)]
+    for n, side in ((first, 1), (last, -1)):
+        one, other = sorted(getattr(row, quantity) for row in beside[n])
+        if other < ROOM * one:
+            continue
+        axes.plot([n, n], [one, other], ":", color=GREY, linewidth=2, label="_", zorder=0)
+        axes.annotate(
+            f"× {_times(other / one)}",
+            (n, one**0.4 * other**0.6),
+            (8 * side, 0),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            va="center",
+        )
+
+
+def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity) -> None:
+    """A line that grows as N and one that grows as N², from one point below all others."""
+    ends = min(row.n for row in rows), max(row.n for row in rows)
+    low = min(getattr(row, quantity) for row in rows if getattr(row, quantity)) / 3
+    for exponent, name in ((1, "as N"), (2, "as N²")):
+        line = [low, low * (ends[1] / ends[0]) ** exponent]
+        axes.plot(ends, line, "--", color=QUIET, linewidth=1, label=name, zorder=0)
 
 
 def _line(
@@ -144,9 +189,7 @@ def _line(
 ) -> None:
     """A line, named beside the axes, or where it ends before the greatest length."""
     colour, marker, line = look
-    fitted = _power(rows, quantity)
-    name = rows[0].name + (f" N$^{{{fitted.partition('^')[2]}}}$" if fitted else "")
-    last = rows[-1]
+    name, last = rows[0].name, rows[-1]
     if last.n < most:
         axes.annotate(
             name,
@@ -168,17 +211,11 @@ def _line(
     )
 
 
-def _power(rows: Sequence[Row], quantity: Quantity) -> str:
-    """The fitted power of N, if two lengths were measured, and evenly enough for one."""
-    fitted = power(rows, rows[0].name, quantity) if len(rows) > 1 else ""
-    return f": {fitted}" if fitted else ""
-
-
 def _in_words(rows: Sequence[Row], quantity: Quantity) -> str:
-    """From where to where a line goes, and how steeply."""
+    """From where to where a line goes."""
     shown = SHOWN[quantity]
     first, *_, last = [rows[0], rows[-1]]
     ends = f"{shown(getattr(first, quantity))} at N = {first.n:,}"
     if last is not first:
         ends += f" to {shown(getattr(last, quantity))} at N = {last.n:,}"
-    return f"{AXES[quantity].capitalize()} of {rows[0].name}{_power(rows, quantity)}, {ends}."
+    return f"{AXES[quantity].capitalize()} of {rows[0].name}, {ends}."

@@ -38,7 +38,7 @@ BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
 MOST_BYTES = 64 * TIB  # of the axis
 BOLD = ' font-weight="bold"'
 SIDE, ABOVE = 300, 28  # of the square of twice as many tokens, and the room over it
-DRAWN = ("a laptop with 16 GiB", "a GPU with 141 GiB")  # the third is too close to the last
+DRAWN = ("a laptop with 16 GiB", "a GPU with 140 GiB")  # the third is too close to the last
 NUMBERS = "all counts in numbers"
 MEANING = (
     "Both axes of a chart are logarithmic: a straight line is a power of N, and a steeper one a "

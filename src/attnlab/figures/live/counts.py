@@ -16,7 +16,7 @@ SIZES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}  # bytes a num
 MEMORIES = {
     "a laptop with 16 GiB": 16 * GIB,
     "a GPU with 80 GiB": 80 * GIB,
-    "a GPU with 141 GiB": 141 * GIB,
+    "a GPU with 140 GiB": 140 * GIB,  # sold as 141 GB
 }
 
 

@@ -18,12 +18,14 @@ BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-SPEEDS = (0.03, 1e4)  # TFLOP/s that are drawn
+UNDER_ROOFS, OVER_ROOFS = 5.6, 7.5  # how many times farther the axis goes than the roofs
 LEFT, WIDE, HIGH, RIGHT = 44, 370, 250, 66  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 100.0: "100"}
 MOVING, COMPUTING = "limited by moving", "limited by computing"
 OVER, UNDER = 8, 58  # room over the plot and under it
-LANE = 28  # how far apart names are
+LANE = 28  # how far apart works' names are
+LINE = 27  # and those of devices
+CLOSE = 4  # pixels between works that are one place
 BAR, THICK = 190, 16  # of a share: how long all is, and how thick
 MOST = 3  # works
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
@@ -177,14 +179,15 @@ def _chart(
         alone: the same for a batch of one.
         devices: one or two.
     """
-    axes = Chart(Axis(*ALONG, 0, WIDE), Axis(*SPEEDS, HIGH, 0))
-    places = [10 ** (step / 20) * ALONG[0] for step in range(101)]
+    low = min(device.tera(ALONG[0]) for device in devices) / UNDER_ROOFS
+    high = max(device.tera(ALONG[1]) for device in devices) * OVER_ROOFS
+    axes = Chart(Axis(*ALONG, 0, WIDE), Axis(low, high, HIGH, 0))
     said = ", ".join(f"{name} at {_short(intensity)}" for name, intensity in works.items())
     roofs = [
-        axes.line(device.tera, places, f'stroke="{colour}" stroke-width="2.5"')
+        axes.line(device.tera, _corners(device, *ALONG), f'stroke="{colour}" stroke-width="2.5"')
         for device, colour in zip(devices, LOOKS, strict=False)
     ]
-    lanes = [(lane, name, each) for lane, (name, each) in enumerate([*works.items()][::-1])]
+    lanes = _lanes(axes, works)
     return svg(
         f"speed at best over operations for each byte; {said}",
         (-LEFT, -OVER, LEFT + WIDE + RIGHT, OVER + HIGH + UNDER),
@@ -202,6 +205,23 @@ def _chart(
         wide=480,
         size=15,
     )
+
+
+def _corners(device: Device, low: float, high: float) -> list[float]:
+    """Between which a roof is straight: both ends, and its bend where that is between them."""
+    bend = device.flops / device.bandwidth
+    return [low, *([bend] if low < bend < high else []), high]
+
+
+def _lanes(axes: Chart, works: Mapping[str, float]) -> list[tuple[int, str, float]]:
+    """From the lowest lane up, names and places; in one place, a name goes on with the next."""
+    named, above = [], ("", ALONG[0] / 2)
+    for lane, (name, each) in zip(range(len(works))[::-1], works.items(), strict=True):
+        together = abs(axes.across.at(above[1]) - axes.across.at(each)) < CLOSE
+        begin = above[0].partition(", ")[0] + ", "
+        named.append((lane, f"and {name.removeprefix(begin)}" if together else name, each))
+        above = name, each
+    return named[::-1]
 
 
 def _frame(axes: Chart) -> str:
@@ -228,9 +248,9 @@ def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
     """Devices where their roofs end, by two words, without one that all of them begin with."""
     makers = {device.name.split()[0] for device in devices}
     begin = 1 if len(makers) == 1 < len(devices) else 0
-    named, above = [], 0.0
+    named, above = [], float(-LINE)
     for device, colour in _from_the_top(devices):
-        above = max(axes.up.at(device.flops / TERA), above + LANE)
+        above = max(axes.up.at(device.flops / TERA), above + LINE)
         name = " ".join(device.name.split()[begin:2]).rstrip(",")
         more = f' fill="{colour}" font-weight="bold"'
         named.append(_shifted(WIDE + 6, above, 0.35, "start", name, more))
@@ -249,9 +269,9 @@ def _height(lane: int) -> float:
 
 def _way(axes: Chart, alone: float, now: float, devices: Sequence[Device]) -> str:
     """How far the batch has moved a work along the roofs."""
-    places = [alone * (now / alone) ** (step / 20) for step in range(21)]
     look = 'stroke="currentColor" stroke-width="9" stroke-opacity="0.18" stroke-linecap="round"'
-    return "".join(axes.line(device.tera, places, look) for device in devices)
+    ends = sorted((alone, now))
+    return "".join(axes.line(device.tera, _corners(device, *ends), look) for device in devices)
 
 
 def _down(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -> str:
@@ -266,7 +286,7 @@ def _down(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -
 def _named(axes: Chart, lane: int, name: str, intensity: float) -> str:
     """A work's name at its line."""
     x = axes.across.at(intensity)
-    anchor, at = ("end", x - 7) if x > WIDE / 2 else ("start", x + 7)
+    anchor, at = ("end", x - 10) if x > WIDE / 2 else ("start", x + 10)
     return _shifted(at, _height(lane), 0.35, anchor, name, f' font-weight="bold"{CLEAR}')
 
 

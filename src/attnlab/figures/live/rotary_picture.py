@@ -17,7 +17,8 @@ from attnlab.figures.live.on_paper import short, written
 from attnlab.figures.live.strokes import svg, text
 
 RADIUS, ROOM = 100, 36  # of the circle in a picture, and around it
-FAR = RADIUS + 28  # from the middle to the degrees
+FAR = RADIUS + 17  # from the middle to the degrees
+ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
 WIDE, LINE, BAR = 170, 42, 14  # of the picture of a score: how wide, a line of it, and a bar
 BLUE, ORANGE, GREEN, GREY = (
@@ -158,7 +159,7 @@ def _ghost(degrees: float, length: float, colour: str) -> str:
 
 
 def _shadow(query: float, shadow: float, length: float, way: float) -> str:
-    """What the key's arrow throws on the query's line, and how it falls there.
+    """What the key's arrow throws on the query's line, beside it, and how it falls there.
 
     Args:
         query: the query's direction.
@@ -167,9 +168,11 @@ def _shadow(query: float, shadow: float, length: float, way: float) -> str:
         way: degrees from the key to the query.
     """
     off = length * float(np.sin(np.radians(way)))  # down, where the query lies to the right
+    aside = -ASIDE if off > 0 else ASIDE  # on the side where the key's arrow is not
     shapes = (
-        f'<path d="M0 0H{shadow:.1f}" stroke="{GREEN}" stroke-width="7" stroke-opacity="0.85"/>'
-        f'<path d="M{shadow:.1f} 0V{off:.1f}" stroke="{GREEN}" stroke-dasharray="3 2"/>'
+        f'<path d="M0 0H{shadow:.1f}" stroke="{GREEN}" stroke-width="7" '
+        f'transform="translate(0 {aside})"/>'
+        f'<path d="M{shadow:.1f} {aside}V{off:.1f}" stroke="{GREEN}" stroke-dasharray="3 2"/>'
     )
     return _turned(query, shapes, "shadow")
 

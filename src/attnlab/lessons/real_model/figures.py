@@ -10,6 +10,7 @@ import numpy as np
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
+    GREY,
     ORANGE,
     Picture,
     draw_heatmap,
@@ -72,14 +73,6 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     rows = {name: as_array(row) for name, row in shares.items()}
     first_name, whole = next(iter(rows.items()))
     places = np.arange(first, first + len(whole))
-    figure, [[line, bars]] = new_figure(columns=2, width=9.6, height=3.9)
-    for name, row in rows.items():
-        look = {"color": "#a8a8a8", "linewidth": 1.8, "label": "_", "zorder": 1}
-        if name == focus:
-            look = {"color": BLUE, "linewidth": 4, "label": name, "zorder": 3}
-        elif name == first_name:
-            look = {"color": "black", "linewidth": 4, "label": f"{name} heads", "zorder": 2}
-        line.plot(places, row, **look)
     below = np.flatnonzero(whole < HALF)
     start = int(below[0]) if below.size else 0
     at = places[start]
@@ -88,27 +81,28 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     title = f"Right answers by word, and from word {at} on"
     if below.size and late[focus] >= HALF > max(others):
         title = f"From word {at} on, only “{focus}” reads on"
-    line.axvspan(at - 0.5, places[-1], color="#ececec", zorder=0, linewidth=0)
-    line.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, places[-1]))
-    line.set_xticks(places[::2])
-    line.set_yticks([0, HALF, 1], ["0", "half", "all"])
-    line.set_title("right answers")
-    name_lines(line)
-    colours = [BLUE if name == focus else "#c4c4c4" for name in late]
-    bars.barh(list(late), list(late.values()), color=colours, height=0.66)
-    for n, (name, share) in enumerate(late.items()):
-        weight = "bold" if name == focus else "normal"
-        bars.text(share + 0.02, n, f"{share:.0%}".replace("%", " %"), va="center", weight=weight)
-    bars.set(xlim=(0, 1.15), xticks=[])
-    bars.invert_yaxis()
-    bars.spines["bottom"].set_visible(False)
-    bars.tick_params(length=0, labelcolor="black")
-    bars.set_title(f"of words {at} to {places[-1]}, right")
+    figure, [[axes]] = new_figure(width=5.1, height=4.6)
+    for name, row in rows.items():
+        look = {"color": GREY, "linewidth": 1.6, "label": name, "zorder": 1}
+        if name == focus:
+            look |= {"color": BLUE, "linewidth": 4, "zorder": 3}
+        elif name == first_name:
+            look |= {"color": "black", "linewidth": 4, "label": f"{name} heads", "zorder": 2}
+        axes.plot(places, row, **look)
+    axes.axvspan(at - 0.5, places[-1], color="#ececec", zorder=0, linewidth=0)
+    if below.size:
+        words = f"{first_name} heads:\nmostly wrong"
+        axes.text(places[-1] - 0.2, 0.73, words, ha="right", va="top")
+    axes.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, places[-1]))
+    axes.set_xticks(places[::2])
+    axes.set_yticks([0, HALF, 1], ["0 %", "50 %", "100 %"])
+    axes.set_title("answers that are right")
+    name_lines(axes, led=True)
     said = [f"{name}: {', '.join(f'{share:.2f}' for share in row)}" for name, row in rows.items()]
     means = ", ".join(f"{name} {share:.2f}" for name, share in late.items())
     return Picture(
         figure,
         f"Lines of the share of right answers, by the word's place, {first} to {places[-1]}. "
-        f"{'; '.join(said)}. Bars: from word {at} on {means}.",
+        f"{'; '.join(said)}. On average from word {at} on: {means}.",
         title,
     )
