@@ -590,8 +590,8 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
             name, percent = says[n][f"{strip} best"].rstrip("%").split()
             assert name == best
             assert float(percent) == pytest.approx(100 * share, abs=0.5)
-            second = last[f"{strip} second"].rstrip("%").split()[1]
-            shown_shares = [float(percent), float(second)]
+            other = last[f"{strip} second"].rstrip("%").split()[1]
+            shown_shares = [float(percent), float(other)]
         ratio = float(last[f"{strip} ratio"].split()[0])  # what is shown agrees with itself
         assert shown_shares[0] / shown_shares[1] == pytest.approx(ratio, rel=0.01)
         assert last[f"{strip} second"].split()[0] == f"“{second}”"
