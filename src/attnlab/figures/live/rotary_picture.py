@@ -17,7 +17,7 @@ from attnlab.figures.live.on_paper import short, written
 from attnlab.figures.live.strokes import svg, text
 
 RADIUS, ROOM = 100, 36  # of the circle in a picture, and around it
-FAR = RADIUS + 17  # from the middle to the degrees
+FAR = RADIUS + 23  # from the middle to the degrees
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
 WIDE, LINE, BAR = 170, 42, 14  # of the picture of a score: how wide, a line of it, and a bar
@@ -95,7 +95,7 @@ def picture(n: int, pair: Pair, most: float) -> str:
         f'<path d="{cross}" stroke="{GREY}" stroke-width="0.6"/>',
         *map(_ghost, ends, lengths, (ORANGE, BLUE)),
         _angle(key, way, pair.between) if min(lengths) >= 1 else "",
-        _arrow(query, lengths[0], ORANGE, "q", 3.0, 11 if way >= 0 else -11),
+        _arrow(query, lengths[0], ORANGE, "q", 3.0, 13 if way >= 0 else -13),
         _shadow(query, pair.shadow * scale, lengths[1], way),
         _arrow(key, lengths[1], BLUE, "k", 3.0, -11 if way >= 0 else 11),
         wide=SIDE,
