@@ -576,7 +576,7 @@ def test_arrow_keys_move_one_query_in_all_heads(heads: FigureLab) -> None:
     heads.figure.get_by_text("in numbers").click()
     expect(cell).to_be_visible()
     assert heads.findings() == []
-        expect(heads.figure.locator(".most")).to_have_text(["→ cat 0.60", "→ sat 0.60"])
+    expect(heads.figure.locator(".most")).to_have_text(["→ cat 0.60", "→ sat 0.60"])
     heads.answers("figure.row", "2")
 
 
