@@ -218,7 +218,7 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     place.annotate(
         f"lowest: {held_out[lowest]:.1f}",
         (steps[lowest], held_out[lowest]),
-        (-18, 16),
+        (-22, 21),
         textcoords="offset points",
         color=colour,
     )
@@ -229,8 +229,8 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
         figure,
         f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {turns}, "
         f"{held_out[lowest]:.1f}.",
-        f"Held out, {diary.reads:,} letters are soon too few: the loss rises from step {turns} on. "
-        f"With {diaries[0].reads:,} it ends at {many[-1]:.1f}"
+        f"{diary.reads:,} letters: the loss held out is lowest at step {turns}, and then it rises; "
+        f"{diaries[0].reads:,} letters: lowest at step {int(np.argmin(many)) * Diary.EVERY:,}"
         if held_out[-1] > held_out[lowest]
         else f"{diary.name}: held out, the loss is still at its lowest",
     )
