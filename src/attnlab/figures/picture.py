@@ -475,7 +475,7 @@ def name_lines(place: Axes, led: bool = False) -> None:
     for height, (end, line) in zip(heights, ends, strict=True):
         low, own = ((y - place.bbox.y0) / place.bbox.height for y in (height, end))
         if led:
-            way = Line2D((2, LEAD), (own, low), color=HATCH, linewidth=1, clip_on=False)
+            way = Line2D((0, LEAD), (own, low), color=HATCH, linewidth=1, clip_on=False)
             way.set_transform(blended_transform_factory(beside, place.transAxes))
             place.add_artist(way)
         place.annotate(

@@ -39,7 +39,7 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
     stays = ~blocked[grows] & (before[grows] > 0)
     ratios = after[grows, stays] / before[grows, stays]
     factor = f"×{ratios.mean():.2f}" if np.allclose(ratios, ratios[0]) else ""
-    figure, axes = new_figure(columns=2, width=10.4, height=4.1)
+    figure, axes = new_figure(columns=2, width=10, height=4.1)
     for place, weights, title in zip(
         axes[0], (before, after), ("without a mask", "with the mask"), strict=True
     ):
