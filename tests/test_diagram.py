@@ -40,11 +40,11 @@ def plain() -> np.ndarray:
 
 
 @pytest.mark.parametrize("part", [*TABLES, *BOXES, *AROUND])
-def test_a_lit_part_looks_different_and_moves_nothing(part: str, plain: np.ndarray) -> None:
+def test_a_lit_part_looks_different_in_a_diagram_of_one_size(part: str, plain: np.ndarray) -> None:
     lit = pixels(draw((part,)))
     assert lit.shape == plain.shape
     changed = (lit != plain).any(axis=-1)
-    assert 30 < changed.sum() < 0.4 * changed.size
+    assert 30 < changed.sum() < 0.45 * changed.size
 
 
 @pytest.fixture(scope="module")

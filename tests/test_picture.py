@@ -166,21 +166,21 @@ def test_lines_are_named_at_the_height_of_their_ends_in_their_colour_and_no_two_
         assert boxes[name].x0 > axes.bbox.x1
 
 
-def test_a_line_that_shares_its_colour_goes_on_to_its_name_in_its_own_stroke() -> None:
+def test_a_leader_runs_from_where_a_line_ends_to_its_name() -> None:
     figure, [[axes]] = new_figure()
     for stroke in ("-", "--", ":"):
         axes.plot([0, 1], [2, 1], stroke, color="black", label=f"line {stroke}")
     axes.set_xlim(0, 1)
     name_lines(axes, led=True)
     figure.draw_without_rendering()
-    names = {text.get_text(): text.get_window_extent() for text in axes.texts}
-    for way in axes.get_lines()[3:]:
+    lines, leaders = axes.get_lines()[:3], axes.get_lines()[3:]
+    for text, way in zip(axes.texts, leaders, strict=True):
         points = way.get_transform().transform(way.get_xydata())
-        box = names[f"line {way.get_linestyle()}"]
-        end = axes.transData.transform((1, 1))
-        assert points[0] == pytest.approx(end, abs=2)
+        box = text.get_window_extent()
+        assert points[0] == pytest.approx(axes.transData.transform((1, 1)), abs=2)
         assert box.y0 < points[-1][1] < box.y1
         assert 0 < box.x0 - points[-1][0] < 20
+        assert way.get_linewidth() < min(line.get_linewidth() for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -606,7 +606,7 @@ print("weights:          ", [round(weight, 4) for weight in weights])
 # makes them small, so that all books get nearly the same. The figure asks our question at 35 temperatures.
 
 # %% nbgrader={"grade": false, "grade_id": "see-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
-temperatures = [10 ** (step / 8) for step in range(-10, 25)]
+temperatures = [10 ** (step / 32) for step in range(-40, 97)]
 looked_up = [soft_lookup(QUERY, KEYS, PAGES, temperature) for temperature in temperatures]
 figures.soft_lookup.temperature(
     temperatures,

@@ -144,7 +144,7 @@ for d_k in (4, 64, 1024):
 figures.scaling.spreads(raw_scores)
 
 # %% [markdown]
-# Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven scores in
+# On the left each histogram is four times as wide as the one above it, as √64 is four times √4. About seven scores in
 # ten are dark. What does that mean for the readers at $d_k$ = 64?
 
 # %% nbgrader={"grade": false, "grade_id": "measure-64", "locked": true, "schema_version": 3, "solution": false, "task": false}

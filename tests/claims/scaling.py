@@ -150,7 +150,8 @@ def a_linear_layer_starts_smaller(seed: int) -> None:
 
 
 @lesson.says(
-    "Each histogram is four times as wide as the one above it, as √64 is four times √4. About seven "
+    "On the left each histogram is four times as wide as the one above it, as √64 is four times √4. "
+    "About seven "
     "scores in ten are dark."
 )
 def seven_in_ten_scores_lie_within_the_root(seed: int) -> None:

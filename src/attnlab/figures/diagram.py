@@ -2,9 +2,10 @@
 
     figures.block("softmax")
 
-The geometry is the same in every lesson, so that a glance says where one is. Colour says what comes
-out of a part: queries are orange, keys blue, values and their mix green, and all that has a number
-for each query and key is purple.
+The geometry is the same in every lesson, so that a glance says where one is; only with heads do the
+last steps make room for the one that joins them. Colour says what comes out of a part: queries are
+orange, keys blue, values and their mix green, and all that has a number for each query and key is
+purple.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ BOXES = {
     "scores": Box(0, "Q Kᵀ", (4.38, 0), 0.82, PURPLE),
     "scale": Box(1, r"÷ \sqrt{d_k}", (0.54, 0), 0.82, PURPLE),
     "mask": Box(1, "mask", (1.44, 0), 0.7, PURPLE, "optional"),
-    "softmax": Box(1, "softmax", (2.52, 0), 1.0, PURPLE, "rows sum to 1"),
+    "softmax": Box(1, "softmax", (2.52, 0), 1.0, PURPLE, "rows\nsum to 1"),
     "mix": Box(1, "A V", (3.74, 0), 0.62, GREEN),
     "W_o": Box(1, "W_o", (4.67, 0), 0.62, GREEN, "optional"),
 }
@@ -72,6 +73,11 @@ TABLES = {
     "K": Table(0, (2.94, _K), BLUE, "K (M, $d_k$)"),
     "V": Table(0, (2.94, _V), GREEN, "V (M, $d_v$)"),
 }
+# Where the second panel's steps are if heads are lit, which have to be joined before W_o.
+_WITH_HEADS = {"scale": 0.5, "mask": 1.4, "softmax": 2.4, "mix": 3.4}
+_JOIN = Box(1, "join", (4.46, 0), 0.8, GREEN)
+_ASIDE = 0.12, 0.06  # of the copies of a step that each head has
+_BELOW, _LOWEST = -0.68, -1.36  # then W_o is below it, and what comes out below that
 # What comes out of a step, above it.
 _MADE = {
     "scores": "(N, M)",
@@ -79,10 +85,11 @@ _MADE = {
     "mask": "(N, M)",
     "softmax": "A (N, M)",
     "mix": "Z (N, $d_v$)",
+    "join": "(N, H·$d_v$)",
     "W_o": "(N, d)",
 }
 # What can be lit around the steps: how far it goes, how many copies, and what they are.
-AROUND = {"table": (3.19, 1, "N × M numbers"), "heads": (4.27, 3, "H heads")}
+AROUND = {"table": (3.19, 1, "N × M numbers"), "heads": (3.88, 3, "H heads")}
 BEHIND = "behind"  # what is so called has a copy before it
 _OPTIONAL = ("mask", "W_o")
 _NAMES = {
@@ -104,7 +111,11 @@ _SCORES = np.array([[4.0, 1, 2, 0], [2, 5, 0, 3], [5, 1, 3, 1], [0, 4, 1, 3]])
 _ALT = (
     "Attention as a diagram. {sources}, which make Q, (N, d_k), K, (M, d_k), and V, (M, d_v). "
     "Q and K meet in Q Kᵀ, (N, M); then come ÷ √d_k, a mask that is optional, and softmax, whose "
-    "rows sum to 1: A, (N, M). A V is Z, (N, d_v); W_o after it is optional."
+    "rows sum to 1: A, (N, M). A V is Z, (N, d_v); {after}."
+)
+_JOINED = (
+    "each of H heads has its own W_q, W_k and W_v; all Z are joined, (N, H·d_v), and go through "
+    "W_o, (N, d)"
 )
 
 
@@ -129,7 +140,8 @@ def block(*lit: str) -> Picture:
     names = f"{', '.join(most)} and {last}" if most else last
     title = f"This lesson: {names}" if lit else "Attention, and the shape of all that it makes"
     shown = f" Lit: {names}." if lit else ""
-    return Picture(draw(lit), _ALT.format(sources=sources) + shown, title)
+    after = _JOINED if "heads" in lit else "W_o after it is optional"
+    return Picture(draw(lit), _ALT.format(sources=sources, after=after) + shown, title)
 
 
 def draw(lit: tuple[str, ...]) -> Figure:
@@ -147,18 +159,45 @@ def draw(lit: tuple[str, ...]) -> Figure:
     else:
         del tables["context"]
         _words(axes[0, 0], (0.42, -1.2), "M = N", GREY)
+    has_heads = "heads" in lit
+    boxes = _with_heads() if has_heads else BOXES
     _around(axes[0], lit)
-    _lines(axes[0], tables, lit)
+    _lines(axes[0], tables, boxes, lit)
+    if has_heads:
+        _own(axes[0, 0])
     numbers = _numbers(is_cross)
-    for name, box in BOXES.items():
-        _box(axes[0, box.panel], box, name in lit, name in _OPTIONAL)
+    for name, box in boxes.items():
+        is_optional = name in _OPTIONAL and not (has_heads and name == "W_o")
+        _box(axes[0, box.panel], box, name in lit, is_optional)
         if name in _MADE:
-            at = (box.at[0], _ABOVE)
-            made = Table(box.panel, at, box.colour, _MADE[name])
+            made = Table(box.panel, (box.at[0], _ABOVE), box.colour, _MADE[name])
+            if box.at[1] == _BELOW:
+                made = made._replace(at=(box.at[0], _LOWEST), above="")
+                _words(axes[0, 1], (box.at[0] + 0.31, _LOWEST), _MADE[name], box.colour, ha="left")
             _table(axes[0, box.panel], made, numbers[name], 0.9 if name in lit else 0.6)
     for name, table in tables.items():
         _table(axes[0, table.panel], table, numbers[name], 0.6, name in lit)
     return figure
+
+
+def _with_heads() -> dict[str, Box]:
+    """The steps with one more, which joins what comes out of all heads."""
+    boxes = {
+        name: box._replace(at=(_WITH_HEADS.get(name, box.at[0]), box.at[1]))
+        for name, box in BOXES.items()
+    }
+    last = boxes.pop("W_o")._replace(at=(_JOIN.at[0] - 0.2, _BELOW), under="")
+    return boxes | {"join": _JOIN, "W_o": last}
+
+
+def _own(place: Axes) -> None:
+    """What each head has for itself: steps with copies, and a line over them that says it."""
+    for box in (box for name, box in BOXES.items() if name.startswith("W_") and not box.panel):
+        for aside in _ASIDE:
+            corner = (box.left[0] - aside, box.at[1] - _TALL / 2 + aside)
+            look = {"facecolor": "white", "edgecolor": "#b5b5b5", "linewidth": 1.2, "zorder": 1.5}
+            _rounded(place, corner, box.wide, _TALL, gid=BEHIND, **look)
+    _words(place, (2.25, 1.16), "each head has its own", PURPLE, weight="bold")
 
 
 def _numbers(is_cross: bool) -> dict[str, np.ndarray]:
@@ -183,6 +222,7 @@ def _numbers(is_cross: bool) -> dict[str, np.ndarray]:
         "mask": masked / scores.max(),
         "softmax": np.where(np.isnan(masked), np.nan, weights),
         "mix": mixed,
+        "join": np.hstack([mixed, mixed[::-1], mixed[:, ::-1]]),
         "W_o": np.full((n, 5), 0.5),
     }
 
@@ -219,7 +259,7 @@ def _box(place: Axes, box: Box, is_lit: bool, is_optional: bool) -> None:
     weight = "bold" if is_lit else "normal"
     _words(place, (x, y - 0.01), label, "white" if is_lit else "black", "center", weight=weight)
     if box.under:
-        _words(place, (x, y - _TALL / 2 - 0.05), box.under, GREY, "top")
+        _words(place, (x, y - _TALL / 2 - 0.05), box.under, GREY, "top", linespacing=1.1)
 
 
 def _table(
@@ -267,28 +307,46 @@ def _around(panels: np.ndarray, lit: tuple[str, ...]) -> None:
         _words(panels[1], (0.25, -0.6), label, PURPLE, ha="left", weight="bold")
 
 
-def _lines(panels: np.ndarray, tables: dict[str, Table], lit: tuple[str, ...]) -> None:
+def _lines(
+    panels: np.ndarray, tables: dict[str, Table], boxes: dict[str, Box], lit: tuple[str, ...]
+) -> None:
     first, second = panels
     for to in ("W_q", "W_k", "W_v"):
         source = "X" if to == "W_q" or "context" not in tables else "context"
         x, y = tables[source].at
         beside = 0.42 if source in lit else 2.5 * _CELL + 0.06
-        _line(first, (x + beside, y), BOXES[to].left, "black" if source in lit else GREY)
-    x, _ = BOXES["scores"].left
+        end = boxes[to].left
+        if "heads" in lit:
+            end = (end[0] - _ASIDE[0], end[1])
+        _line(first, (x + beside, y), end, "black" if source in lit else GREY)
+    x, _ = boxes["scores"].left
     ends = {"W_q": (x, 0.08), "W_k": (x, -0.08), "W_v": (2 * WIDE, _V)}
     for (made, end), name in zip(ends.items(), ("Q", "K", "V"), strict=True):
         (x, y), colour = tables[name].at, tables[name].colour
         beside, thick = (0.6, 3.2) if name in lit else (1.5 * _CELL + 0.05, 1.6)
-        _line(first, BOXES[made].right, (x - beside, y), colour, thick)
+        _line(first, boxes[made].right, (x - beside, y), colour, thick)
         _line(first, (x + beside, y), end, colour, thick)
-    x, _ = BOXES["mix"].at
+    x, _ = boxes["mix"].at
     thick = 3.2 if "V" in lit else 1.6
     _line(second, (0, _V), (x, -_TALL / 2), GREEN, thick, up=True)
     _words(second, (0.1, _V + 0.06), "V", GREEN, "bottom", ha="left")
-    _line(first, BOXES["scores"].right, (2 * WIDE, 0), GREY)
-    _line(second, (0, 0), BOXES["scale"].left, GREY)
-    for box, after in pairwise(box for box in BOXES.values() if box.panel == 1):
-        _line(second, box.right, after.left, GREY)
+    _line(first, boxes["scores"].right, (2 * WIDE, 0), GREY)
+    _line(second, (0, 0), boxes["scale"].left, GREY)
+    for box, after in pairwise(box for box in boxes.values() if box.panel == 1):
+        if after.at[1] == _BELOW:
+            (x, y), high = after.at, _TALL / 2
+            _line_down(second, x, -high, y + high)
+            _line_down(second, x, y - high, _LOWEST + 2 * _CELL)
+        else:
+            _line(second, box.right, after.left, GREY)
+
+
+def _line_down(place: Axes, x: float, y: float, to_y: float) -> None:
+    place.add_patch(
+        PathPatch(Path([(x, y), (x, to_y + 0.1)]), edgecolor=GREY, linewidth=1.6, zorder=1)
+    )
+    head = [(x, to_y + 0.02), (x - 0.07, to_y + 0.13), (x + 0.07, to_y + 0.13)]
+    place.add_patch(Polygon(head, closed=True, facecolor=GREY, edgecolor="none", zorder=1))
 
 
 def _line(

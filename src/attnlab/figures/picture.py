@@ -80,7 +80,7 @@ STYLE: Any = {
     "mathtext.default": "regular",  # a subscript looks like the words around it
 }
 HATCH = "#c4c4c4"
-LEAD = 33  # points from a line's end to its name, where the line goes on: some dashes
+LEAD = 22  # points from a line's end to its name, where a leader is between them
 CELL = "cell"  # the numbers that stand in the cells of a heatmap
 in_style = mpl.rc_context(STYLE)  # for a function that draws: what it writes is of one size
 Line = TypeVar("Line")
@@ -458,7 +458,7 @@ def name_lines(place: Axes, led: bool = False) -> None:
 
     Args:
         place: with all its lines, scales and ticks.
-        led: each line goes on, in its own stroke, from its end to its name.
+        led: a thin leader runs from each line's end to its name.
     """
     figure, size = place.get_figure(root=True), SIZE
     assert figure is not None
@@ -475,9 +475,7 @@ def name_lines(place: Axes, led: bool = False) -> None:
     for height, (end, line) in zip(heights, ends, strict=True):
         low, own = ((y - place.bbox.y0) / place.bbox.height for y in (height, end))
         if led:
-            way = Line2D((0, 9, LEAD), (own, low, low))
-            way.update_from(line)
-            way.set(label="_", marker="", clip_on=False)
+            way = Line2D((0, LEAD), (own, low), color=HATCH, linewidth=1, clip_on=False)
             way.set_transform(blended_transform_factory(beside, place.transAxes))
             place.add_artist(way)
         place.annotate(

@@ -12,6 +12,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
+    QUIET,
     Picture,
     draw_heatmap,
     frame,
@@ -23,6 +24,8 @@ from attnlab.figures.picture import (
 
 LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 BELOW = 0.05  # nats below the honest best: a model that has looked ahead
+ZONE = "#ececec"  # below the honest best
+AHEAD = "only by looking ahead"  # what this zone is
 STROKES = ("-", "--", ":")
 Numbers = Any  # nested lists, an array or a tensor
 
@@ -38,12 +41,12 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         tokens: N labels.
     """
     blocked = np.isneginf(as_array(scores))
-    figure, axes = new_figure(columns=4, width=11.6, height=3.5)
+    figure, axes = new_figure(columns=4, width=12.6, height=3.3)
     read = np.where(blocked, 0.0, 0.2)
     panels = (
         ("1. loop: what is read", read),
         ("2. one matrix: 1/n each", as_array(averages)),
-        ("3. scores for softmax", read),
+        ("3. scores, 0 or −∞", read),
         ("4. queries and keys", as_array(weights)),
     )
     for place, (title, matrix) in zip(axes[0], panels, strict=True):
@@ -53,6 +56,18 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
             if matrix is read:  # these are no weights
                 in_loop = "" if hidden else "✓"
                 text.set_text(in_loop if place is axes[0, 0] else "−∞" if hidden else "0")
+    made = ("÷ n\n→", "←\nsoftmax", "q·k for 0\n→\nsoftmax")  # what is made of what
+    for place, how in zip(axes[0], made, strict=False):
+        place.annotate(
+            how,
+            (1, 0.5),
+            (10, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="center",
+            multialignment="center",
+            color=QUIET,
+        )
     is_closed = not as_array(averages)[blocked].any() and not as_array(weights)[blocked].any()
     rows = "; ".join(
         f"{token} {', '.join(f'{weight:.2f}' for weight in row)}"
@@ -65,7 +80,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         "reader's loop reads. Second, the matrix of averages: row n has 1/n in its first n cells. "
         "Third, scores of 0 and, where it is hatched, minus infinity: their softmax is the second "
         f"panel. Fourth, the weights that queries and keys set, row by row: {rows}.",
-        "From a loop to attention: the future, hatched, gets exactly 0 all the way."
+        "From a loop to attention: all weights of the future, hatched, are exactly 0."
         if is_closed
         else "",
     )
@@ -78,7 +93,9 @@ def weights_in_panels(
     keys: Sequence[str],
     blocked: Numbers,
 ) -> Picture:
-    """Weights under several conditions, hatched where nothing is, framed where nothing should be.
+    """Weights under several conditions, hatched where none is, framed where none should be.
+
+    Rows that are nothing but 0 are named.
 
     Args:
         panels: for each title, (N, M) weights.
@@ -87,31 +104,37 @@ def weights_in_panels(
         blocked: (N, M) bool, True = blocked, or should be.
     """
     hidden = as_array(blocked, bool)
-    width = (1.1 + 0.66 * len(keys)) * len(panels)
+    width = (1.6 + 0.66 * len(keys)) * len(panels)
     figure, axes = new_figure(columns=len(panels), width=width, height=1.5 + 0.46 * len(queries))
     words, shares = [], []
+    empty: dict[str, None] = {}
     for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
         matrix = as_array(weights)
         draw_heatmap(place, matrix, queries, keys, title)
-        hatch(place, hidden & (matrix == 0))
+        hatch(place, matrix == 0)
         for n, m in np.argwhere(hidden & (matrix > 0)).tolist():
             frame(place, n, m)
         if max(map(len, keys)) > 6:
             place.set_xticks(range(len(keys)), keys, rotation=30, ha="right")
         leaked, sums = float(matrix[hidden].sum()), matrix.sum(axis=1)
         share = f"{leaked:.2f}" if leaked else "exactly 0"
+        for n in np.flatnonzero(sums == 0).tolist():
+            empty[queries[n]] = None
+            place.text(len(keys) - 0.4, n, "sum 0", color=ORANGE, va="center", clip_on=False)
         words.append(
             f"{title}: the cells that should be blocked hold {share} in all, rows add up to "
             f"{sums.min():.2f} to {sums.max():.2f}"
         )
-        shares.append(f"{leaked / sums.sum():.0%}" if leaked else "exactly 0")
+        shares.append(f"{leaked:.2f} of {len(queries)} rows" if leaked else "exactly 0")
         place.set(xlabel="keys", ylabel="queries")
     many = f"{len(panels)} heatmaps" if len(panels) > 1 else "Heatmap"
     future = ", ".join(f"{share} ({title})" for title, share in zip(panels, shares, strict=True))
+    nothing = f" {_listed([*empty])}: nothing to read." if empty else ""
     return Picture(
         figure,
-        f"{many} of weights, one row a query, one column a key. {'; '.join(words)}.",
-        f"The future's share of all weight: {future}.",
+        f"{many} of weights, one row a query, one column a key, hatched where the weight is 0. "
+        f"{'; '.join(words)}.",
+        f"What the future gets: {future}.{nothing}",
     )
 
 
@@ -133,6 +156,9 @@ def losses(
     for place, (title, models) in zip(axes[0], trained.items(), strict=True):
         floor, label = best[title]
         place.axhline(floor, color=GREY, linewidth=1, zorder=0, label=label)
+        place.axhspan(-1, floor, color=ZONE, linewidth=0, zorder=-1)
+        if place is axes[0, 0]:
+            place.annotate(AHEAD, (0.6, 0.5), xycoords="axes fraction", ha="center", color=QUIET)
         drawn = {BLUE: 0, ORANGE: 0}
         for name, (_, curve) in models.items():
             colour = ORANGE if name in cheats else BLUE
@@ -146,11 +172,11 @@ def losses(
         place.tick_params(labelleft=True)
         words.append(f"a line at {floor:.2f}, {label}")
     for place in axes[0]:  # when both have the same limits
-        name_lines(place, led=True)  # several share a colour
+        name_lines(place, led=True)  # several end at one height
     one = len(cheats) == 1
     return Picture(
         figure,
-        f"Training losses, a panel a text. {'; '.join(words)}.",
+        f"Training losses, a panel a text, grey below the honest best. {'; '.join(words)}.",
         f"On {text}, {_listed(cheats)} {'gets' if one else 'get'} below the best that a model can "
         f"reach that does not look ahead: {'it looks' if one else 'they look'} ahead."
         if cheats
@@ -169,15 +195,16 @@ def given_away(
         best: for each text the honest best, and a label.
     """
     figure, axes = new_figure(columns=len(apart), width=9.8, height=3.6)
-    words, worse = [], []
+    words: list[str] = []
+    leaky: dict[str, list[str]] = {text: [] for text in apart}
     for place, (text, models) in zip(axes[0], apart.items(), strict=True):
         floor, label = best[text]
-        place.axvspan(-1, floor, color="#ececec", linewidth=0, zorder=0)
+        place.axvspan(-1, floor, color=ZONE, linewidth=0, zorder=0)
         place.axvline(floor, color=GREY, linewidth=1.5, zorder=0)
         for n, (name, (trained, cut)) in enumerate(models.items()):
             leaks = cut - trained > LEAKS
-            if leaks and place is axes[0, 0]:
-                worse.append(name)
+            if leaks:
+                leaky[text].append(name)
             colour = ORANGE if leaks else BLUE
             dot: dict = {"color": colour, "marker": "o", "markersize": 9, "clip_on": False}
             place.plot([trained, cut], [n, n], color=colour, linewidth=3)
@@ -202,15 +229,24 @@ def given_away(
         place.set_xticks(ticks, [str(tick) for tick in ticks])
         place.tick_params(which="both", length=0)
         place.tick_params(axis="y", labelcolor="black", pad=8)
-        place.set_title(f"{text}. Line: {label.replace(': ', ', ')}")
-        place.set_xlabel("loss:  ● in training   ○ cut off")
+        place.set_title(f"{text}. Grey: below the {label.replace(': ', ', ')}")
+        place.set_xlabel("loss, on a square-root axis")
+    first, last = next(iter(leaky)), [*leaky][-1]
+    missed = [name for name in leaky[first] if name not in leaky[last]]
+    if missed:
+        title = (
+            f"Only {first} catches {_listed(missed)}: on {last}, nothing is lost without the "
+            "next words"
+        )
+    elif leaky[first]:
+        title = f"Without the next words, {_listed(leaky[first])} lose on {first}"
+    else:
+        title = "Nothing is lost without the next words"
     return Picture(
         figure,
         f"Pairs of dots, a panel a text, a row a model: the loss in training and on texts that are "
         f"cut off. {'; '.join(words)}.",
-        f"Cut off what comes next, and {_listed(worse)} lose on {next(iter(apart))}"
-        if worse
-        else "Nothing is lost when what comes next is cut off",
+        f"{title}\n● in training   ○ on texts cut off after each word.   Grey is reached {AHEAD}.",
     )
 
 

@@ -43,33 +43,57 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
     Args:
         shares: for each model, for each seed, the share of right answers to each question.
     """
-    figure, axes = new_figure(columns=len(shares), width=10.2, height=2.9)
-    words, both = [], []
-    for place, (model, by_seed) in zip(axes[0], shares.items(), strict=True):
-        for seed, answered in by_seed.items():
-            for side, share, colour in zip((-0.2, 0.2), answered, (BLUE, ORANGE), strict=True):
-                place.bar(seed + side, share, width=0.36, color=colour)
-        place.axhline(GUESS, color="black", linewidth=1.5, linestyle="--")
-        place.set_xticks(list(by_seed), [f"seed {seed}" for seed in by_seed])
-        place.set_yticks([0, GUESS, 0.5, 1], ["0", "guess", "half", "all"])
-        place.set(ylim=(0, 1.17))
-        place.set_title(model)
-        place.tick_params(length=0)
-        told = (f"{100 * f:.0f} and {100 * t:.0f} % by seed {n}" for n, (f, t) in by_seed.items())
-        words.append(f"{model}: {', '.join(told)}")
-        if place is axes[0, 0]:
-            for n, (question, colour) in enumerate((("front", BLUE), ("twin", ORANGE))):
-                seed = max(by_seed, key=lambda seed: round(by_seed[seed][n], 1))
-                at = (seed + 0.4 * n - 0.2, by_seed[seed][n] + 0.03)
-                place.text(*at, question, color=colour, ha="center", weight="bold")
-        if min(map(min, by_seed.values())) > NEARLY:
+    figure, axes = new_figure(width=5.05, height=4.7)
+    place, words, both = axes[0, 0], [], []
+    spots: dict[tuple[float, float], list[str]] = {}  # dots that lie on each other, by model
+    for model, by_seed in shares.items():
+        answers = min(map(min, by_seed.values())) > NEARLY
+        if answers:
             both.append(f"“{model}”")
+        here: dict[tuple[float, float], list[int]] = {}
+        for seed, (front, twin) in by_seed.items():
+            place.plot(
+                front, twin, "o", color=BLUE if answers else ORANGE, markersize=12, clip_on=False
+            )
+            here.setdefault((round(front, 1), round(twin, 1)), []).append(seed)
+        for spot, seeds in here.items():
+            some = f"seed{'s' * (len(seeds) > 1)} {_and(seeds)}"
+            told = model if len(seeds) == len(by_seed) else f"{model}, {some}"
+            spots.setdefault(spot, []).append(told)
+        per_seed = (
+            f"{100 * f:.0f} and {100 * t:.0f} % by seed {n}" for n, (f, t) in by_seed.items()
+        )
+        words.append(f"{model}: {', '.join(per_seed)}")
+    for (x, y), lines in spots.items():
+        is_right = x > 0.5  # then below it, else left of it
+        place.annotate(
+            "\n".join(lines) if is_right else "\n".join(lines).replace(", ", ",\n"),
+            (x, y),
+            (8, -12) if is_right else (-12, 0),
+            textcoords="offset points",
+            ha="right",
+            va="top" if is_right else "center",
+            linespacing=1.4,
+        )
+    place.set(xlim=(0, 1.03), ylim=(0, 1.06), aspect="equal", anchor="W")
+    ticks = [0, GUESS, 0.5, 1], ["0", "guess", "half", "all"]
+    place.set_xticks(*ticks)
+    place.set_yticks(*ticks)
+    place.set_xlabel("right answers about the front")
+    place.set_ylabel("right answers about the twin")
     return Picture(
         figure,
-        f"{len(shares)} panels of bars, the share of right answers to two questions, who is in "
-        f"front and who the twin is, and a line at 25 %, which is guessing. {'; '.join(words)}.",
-        f"Who answers both questions? {' and '.join(both) or 'Nobody'}",
+        f"A dot for each model and seed: to the right the share of right answers to who is in "
+        f"front, upward to who the twin is; 25 % are right by guessing. "
+        f"{'; '.join(words)}.",
+        f"Who answers both questions? {' and '.join(both) or 'Nobody'}\n"
+        "A dot for each model and seed. Where no seed is named, those of all seeds lie there.",
     )
+
+
+def _and(seeds: Sequence[int]) -> str:
+    *most, last = map(str, seeds)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 @in_style
@@ -99,7 +123,7 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         place.set_yticks(range(len(names)), names)
         place.tick_params(length=0, labelcolor="black")
         place.spines[:].set_visible(False)
-        place.set_xlabel("keys, in the same order")
+        place.set_xlabel("keys")
         front = np.mean([matrix[n, n - 1] for n in range(1, len(names))])
         at_twin = np.mean([matrix[n, twin] for n, twin in enumerate(twins)])
         place.set_title(title, pad=28)
@@ -110,18 +134,26 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
             place.text(
                 x, 1.02, told, color=colour, ha=("left", "right")[x], transform=place.transAxes
             )
-        shares[title] = sorted((float(front), float(at_twin)))
+        shares[title] = {"the front": float(front), "the twin": float(at_twin)}
         words.append(f"{title}: {front:.2f} on the visitor in front, {at_twin:.2f} on the twin")
-    shared = [title for title, (less, _) in shares.items() if less > 0.15]
-    alone = [title for title, (less, more) in shares.items() if less < 0.1 and more > 0.5]
+    shared = [title for title, each in shares.items() if min(each.values()) > 0.15]
+    alone = [
+        f"{_listed([title])} looks mostly at {max(each, key=lambda who: each[who])}"
+        for title, each in shares.items()
+        if min(each.values()) < 0.1 and max(each.values()) > 0.5
+    ]
+    found = (
+        f"{_listed(shared)} split a look between two visitors; {', '.join(alone)}."
+        if len(shared) > 1 and alone
+        else ""
+    )
     return Picture(
         figure,
         f"{len(panels)} tables of weights over the queue {', '.join(names)}, one row a query; the "
         "visitor in front is blue and the twin orange, the stronger the more weight. "
         f"Mean weight, {'; '.join(words)}.",
-        f"{_listed(shared)} split a look between two visitors; {_listed(alone)} each look at one."
-        if len(shared) > 1 and len(alone) > 1
-        else "",
+        f"{found}\nA row asks; keys stand in the same order. Blue is the visitor in front, orange "
+        "the twin, grey all others: the stronger, the more weight.",
     )
 
 
@@ -137,12 +169,15 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular.
     """
     figure, axes = new_figure(columns=len(shares), width=3.7 * len(shares), height=3.5)
-    words, worst = [], (1.0, "", "")
+    words, worst, nearer = [], (1.0, "", ""), {}
     for place, (title, by_nouns) in zip(axes[0], shares.items(), strict=True):
         right = {
             nouns.replace("… ", "…\n"): 1 - share if nouns.startswith("kings") else share
             for nouns, share in by_nouns.items()
         }
+        nearer[title] = min(
+            1 - share if nouns.endswith("s") else share for nouns, share in by_nouns.items()
+        )
         places = range(len(right))
         wrong = [1 - share for share in right.values()]
         place.bar(places, [*right.values()], 0.8, color=(BLUE, 0.35))
@@ -168,9 +203,9 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         f"{len(shares)} panels of bars, the share of verbs that agree with the subject, after "
         "a subject and a noun nearer to the verb, each in the singular or the plural. "
         f"{'; '.join(words)}.",
-        f"Verbs that agree with their subject: {title}, the nearer noun decides, and after "
+        f"Verbs that agree with their subject: {title}, the nearer noun mostly decides, and after "
         f"\u201c{nouns}\u201d {100 * share:.0f} % are right."
-        if share < 0.5
+        if share < 0.5 < nearer[title]
         else "",
     )
 
@@ -200,8 +235,13 @@ def owners(
         table = owner.reshape(len(tokens), d)
         _cells(place, {at: (OWNERS[head], 0.3) for at, head in np.ndenumerate(table)})
         place.set_title(title)
-        for (n, column), head in np.ndenumerate(table):
-            place.text(column, n, str(head + 1), ha="center", va="center")
+        for head in range(n_heads):
+            own = np.argwhere(table == head)
+            middle, whole = own.mean(axis=0), np.ptp(own, axis=0) + 1
+            said = (middle,) if whole.prod() == len(own) else own  # once where they are one region
+            for row, column in said:
+                name: Any = {"ha": "center", "va": "center", "color": OWNERS[head]}
+                place.text(column, row, f"head {head + 1}", weight="bold", **name)
         place.set_xticks(range(d), range(1, d + 1))
         place.set_yticks(range(len(tokens)), tokens)
         place.tick_params(length=0, labelcolor="black")

@@ -36,6 +36,9 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
     blocked = ~as_array(mask, bool)
     before, after = as_array(free), as_array(masked)
     grows = int((after - before).max(axis=1).argmax())  # the row that gains most
+    stays = ~blocked[grows] & (before[grows] > 0)
+    ratios = after[grows, stays] / before[grows, stays]
+    factor = f"×{ratios.mean():.2f}" if np.allclose(ratios, ratios[0]) else ""
     figure, axes = new_figure(columns=2, width=10, height=4.1)
     for place, weights, title in zip(
         axes[0], (before, after), ("without a mask", "with the mask"), strict=True
@@ -44,14 +47,15 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
         place.set(xlabel="keys", ylabel="queries")
         frame(place, grows, 0, wide=len(tokens))
         for n, total in enumerate(weights.sum(axis=1)):
-            is_none = total == 0
+            told = f"sum {total:.2f}".removesuffix(".00")
+            is_told = weights is after and n == grows and bool(factor)
             place.text(
                 len(tokens) - 0.35,
                 n,
-                "sum 0" if is_none else f"sum {total:.2f}".removesuffix(".00"),
+                f"{factor}\n{told}" if is_told else told,
                 va="center",
-                color=ORANGE if is_none else QUIET,
-                weight="bold" if is_none else "normal",
+                color=ORANGE if is_told else QUIET,
+                weight="bold" if is_told else "normal",
             )
     hatch(axes[0, 1], blocked & (after == 0))
     empty = [tokens[int(n)] for n in np.flatnonzero(blocked.all(axis=1))]
@@ -64,8 +68,9 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
         f"{rows_in_words(before, tokens, tokens)} With it, {int(blocked.sum())} of {blocked.size} "
         f"cells are blocked and hatched, and their weights add up to {total:g}.{left} The row of "
         f"{tokens[grows]} is framed.",
-        f"“{tokens[grows]}” loses {lost:.2f} to the mask, and its other weights grow by as much."
-        if np.isclose(after[grows].sum(), before[grows].sum())
+        f"“{tokens[grows]}” loses {lost:.2f} to the mask, and each of its other weights grows"
+        f"{f' {factor}' if factor else ''}: again they add up to 1."
+        if np.isclose(after[grows].sum(), 1) and np.isclose(before[grows].sum(), 1)
         else "",
     )
 

@@ -46,7 +46,9 @@ def _set(way: str) -> str:
 
 @in_style
 def spreads(scores: Mapping[int, Numbers]) -> Picture:
-    """Histograms of raw scores, one above the other, with those within ±√d_k dark.
+    """Histograms of raw scores, one above the other, and beside each the same ÷ √d_k.
+
+    Those within ±√d_k are dark.
 
     Args:
         scores: for each d_k, (…) raw scores.
@@ -54,34 +56,44 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
     samples = {d_k: np.ravel(as_array(part)) for d_k, part in scores.items()}
     widest = max(samples) ** 0.5
     figure, axes = new_figure(
-        rows=len(samples), width=5.0, height=1.2 * len(samples) + 0.6, sharex=True
+        rows=len(samples), columns=2, width=9.8, height=1.2 * len(samples) + 0.9, sharex="col"
     )
-    words, shares = [], []
-    for place, (d_k, sample) in zip(axes[:, 0], samples.items(), strict=True):
+    words, shares, scaled = [], [], []
+    for (left, right), (d_k, sample) in zip(axes, samples.items(), strict=True):
         root = d_k**0.5
-        _, edges, bars = place.hist(sample, bins=70, range=(-3.5 * root, 3.5 * root), color=PALE)
-        for edge, bar in zip(edges, bars, strict=False):
-            if abs(edge + 0.05 * root) < root:  # its middle
-                bar.set_color(BLUE)
-        at: Any = {"y": 0.7, "transform": place.transAxes}
-        place.text(0, s=f"$d_k$ = {d_k}", **at)
-        place.set(xlim=(-3.1 * widest, 3.1 * widest), yticks=[])
-        place.set_xticks(range(-90, 91, 30) if widest == 32 else place.get_xticks())
-        place.spines["left"].set_visible(False)
+        for place, numbers, one in ((left, sample, root), (right, sample / root, 1.0)):
+            _, edges, bars = place.hist(numbers, bins=70, range=(-3.5 * one, 3.5 * one), color=PALE)
+            for edge, bar in zip(edges, bars, strict=False):
+                if abs(edge + 0.05 * one) < one:  # its middle
+                    bar.set_color(BLUE)
+            place.set(yticks=[])
+            place.spines["left"].set_visible(False)
+            place.text(0, 0.72, f"$d_k$ = {d_k}", transform=place.transAxes)
+            spread: Any = {"color": BLUE, "ha": "right", "transform": place.transAxes}
+            place.text(1, 0.72, f"spread {numbers.std():.{0 if one > 9 else 1}f}", **spread)
+        left.set(xlim=(-3.1 * widest, 3.1 * widest))
+        right.set(xlim=(-3.5, 3.5), xticks=range(-3, 4))
+        left.set_xticks(range(-90, 91, 30) if widest == 32 else left.get_xticks())
         inside = float((abs(sample) < root).mean())
         shares.append(inside)
-        place.text(1, s=f"{inside:.0%} within ±{root:g}", color=BLUE, ha="right", **at)
+        scaled.append(float((sample / root).std()))
         words.append(
-            f"at d_k = {d_k} their standard deviation is {sample.std():.1f} and {inside:.0%} "
-            f"lie within ±{root:g}, in a darker blue"
+            f"at d_k = {d_k} their standard deviation is {sample.std():.1f}, divided by √d_k "
+            f"{scaled[-1]:.2f}, and {inside:.0%} lie within ±{root:g}, in a darker blue"
         )
-    axes[-1, 0].set_xlabel("raw score q·k")
+    axes[0, 0].set_title("raw scores")
+    axes[0, 1].set_title("÷ √$d_k$")
+    axes[-1, 0].set_xlabel("q·k")
+    axes[-1, 1].set_xlabel("q·k ÷ √$d_k$")
     low, high = min(shares), max(shares)
     about = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
+    is_one = max(abs(each - 1) for each in scaled) < 0.05
     return Picture(
         figure,
-        f"{len(samples)} histograms of raw scores on one axis: {'; '.join(words)}.",
-        f"Scores spread as √d_k: at every width {about} of them lie within ±√d_k.",
+        f"{len(samples)} histograms of raw scores on one axis, and beside each those of the scores "
+        f"divided by √d_k, on another: {'; '.join(words)}.",
+        f"Scores spread as √d_k{': divided by it, all spread alike' if is_one else ''}.\n"
+        f"Dark: within ±√d_k, {about} of them. Each hill is drawn to the same height.",
     )
 
 
@@ -101,17 +113,16 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         best, steepest = int(np.argmax(p)), float(abs(matrix).max())
         image = place.imshow(matrix, cmap=SIGNED, vmin=-0.25, vmax=0.25, aspect="auto")
         tile(place, tokens, ["" for _ in tokens], _set(way))
-        place.set_xticks([best], [tokens[best]])
-        place.set(xlabel="nudged score", ylim=(count - 0.5, -3.3))
+        place.set_xticks([best], [f"“{tokens[best]}”"])
+        place.set_yticks(range(count), [f"“{token}”" for token in tokens])
+        place.set(xlabel="nudged: scaled score of", ylim=(count - 0.5, -3.3))
         place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count).patches[
             best
         ].set_color(BLUE)
         place.text(best, -0.9 - 2 * p[best], f"{p[best]:.2f}", ha="center", color=BLUE)
         at = divmod(int(abs(matrix).argmax()), count)
-        if steepest >= 0.05:
-            said = f"{matrix[at]:.2f}"
-            place.text(*at[::-1], said, ha="center", va="center", gid=CELL)
-            ink_cells(place, image)
+        place.text(*at[::-1], f"{matrix[at]:.2f}", ha="center", va="center", gid=CELL)
+        ink_cells(place, image)
         most.append(f"{steepest:.2f}")
         words.append(
             f"{way}: the largest weight is {p[best]:.2f}, on {tokens[best]}, and the steepest "
@@ -124,8 +135,8 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         figure,
         f"For one query, {len(panels)} rows of weights as bars, and below each the heatmap of "
         f"softmax's Jacobian. {'; '.join(words)}.",
-        f"Once one book has {max(top):.2f} of the weight, no nudge moves anything: the steepest "
-        f"slope is {most[int(np.argmax(top))]}."
+        f"Once one word has {max(top):.2f} of the weight, a nudged score moves hardly "
+        f"anything: the steepest slope is {most[int(np.argmax(top))]}."
         if max(top) > 0.95
         else "",
     )
@@ -151,7 +162,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     )
     figure, axes = new_figure(columns=2, rows=2, width=9.4, height=6.6)
     words = []
-    level = set(measured)
+    level: dict[str, list[str]] = {way: [] for way in measured}
     for index, (title, limits, reference, label, above) in enumerate(panels):
         place = axes.flat[index]
         ends = []
@@ -160,8 +171,8 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
             place.plot(widths, column, color=colour, linestyle=line, label=_set(way))
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
             wide = column[2:] if len(column) > 2 else column
-            if wide.max() > 1.2 * wide.min():
-                level.discard(way)
+            if wide.max() <= 1.2 * wide.min():
+                level[way].append(title.split(",")[0])
         place.axhline(reference, color=GREY, linewidth=1, zorder=0)
         is_low = above < -20
         place.annotate(
@@ -189,10 +200,22 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
         f"{'; '.join(words)}.",
-        f"As queries get wider, {level.pop()} alone stays level in all four."
-        if len(level) == 1
-        else "",
+        _who_is_level(level, len(panels)),
     )
+
+
+def _who_is_level(level: Mapping[str, Sequence[str]], count: int) -> str:
+    """Which way alone is level in all panels, and in which of them another is as well."""
+    alone = [way for way, titles in level.items() if len(titles) == count]
+    if len(alone) != 1:
+        return ""
+    shared = [
+        f"{way} in {' and '.join(titles)}"
+        for way, titles in level.items()
+        if 0 < len(titles) < count
+    ]
+    also = f"\nLevel as well: {'; '.join(shared)}." if shared else ""
+    return f"As queries get wider, {alone[0]} alone stays level in every panel.{also}"
 
 
 @in_style
@@ -204,6 +227,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     """
     figure, axes = new_figure(columns=len(weights), width=2.45 * len(weights), height=3.1)
     words, least, most = [], ("", math.inf), 0
+    everybody: list[str] = []
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
         steps, readers = np.arange(1, len(paths) + 1), paths.shape[1]
@@ -211,24 +235,26 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         found = int(is_found.sum())
         place.plot(steps, paths[:, ~is_found], color=ORANGE, linewidth=2, clip_on=False)
         place.plot(steps, paths[:, is_found], color=BLUE, linewidth=1, alpha=0.6)
-        place.set(title=f"{_set(way)}\n{found} of {readers} find it", xscale="log", xlabel="step")
+        place.set(title=f"{_set(way)}\n", xscale="log", xlabel="step, log axis")
+        counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} do not", ORANGE))
+        for x, told, colour in counts[: 1 + (found < readers)]:
+            side = ("left", "right")[x]
+            place.text(x, 1.06, told, color=colour, ha=side, transform=place.transAxes)
         place.set_ylim(-0.03, 1.03)
         place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
         marks = [at for at in (0, 10, 100) if at < len(paths)]
         place.set_xticks([at + 1 for at in marks], [str(at) for at in marks])
         place.minorticks_off()
-        if found < readers:
-            on_white = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-            low: Any = {"color": ORANGE, "transform": place.transAxes, "bbox": on_white}
-            place.text(1, 0.07, f"{readers - found} do not", ha="right", **low)
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
         least, most = min(least, (way, found), key=lambda each: each[1]), max(most, found)
+        if found == readers:
+            everybody.append(way)
     return Picture(
         figure,
         f"Weight of the wanted book over {len(paths) - 1} steps, a line for each reader, in blue "
         f"where it ends above {FOUND} and in orange where not. Found: {'; '.join(words)}.",
-        f"The weight of the wanted book, a line for each reader: all {readers} find it where "
-        f"weights begin nearly even, {least[1]} with {least[0]}."
+        f"All {readers} readers find the wanted book with {' and with '.join(everybody)}; "
+        f"{least[1]} with {least[0]}.\nA line for each reader: the weight of the book it wants."
         if most == readers > least[1]
         else "",
     )

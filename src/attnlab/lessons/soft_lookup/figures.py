@@ -20,7 +20,7 @@ COLOURS = tuple(colour.light for colour in SERIES)
 LINES = ("-.", "-", "--", ":")
 QUERY = ANSWER = "black"
 # Where a book's name is written over the temperature: its middle.
-NAMED = ((1.33, 0.14), (6.5, 0.58), (0.22, 0.17), (22.0, 0.06))
+NAMED = ((5.2, 0.255), (6.5, 0.58), (0.22, 0.17), (22.0, 0.06))
 SALT = 0  # the entry of a page that is plotted where one is enough
 Numbers = Sequence[float]
 Table = Sequence[Sequence[float]]
@@ -73,7 +73,10 @@ def sliding_query(
         slopes = np.array([_slope(lookup, angle, length) for angle in angles])
         steps = np.flatnonzero(np.abs(np.diff(answers)) > 5)
         broken = [np.insert(each, steps + 1, np.nan) for each in (angles, answers)]
-        place.plot(*broken, color=ORANGE if slopes.any() else ANSWER, linewidth=3.5)
+        look: dict = {"color": ORANGE if slopes.any() else ANSWER, "linewidth": 3.5}
+        if place is axes[0, 0]:  # 0 is no answer there: nothing has a weight
+            look = {"color": GREY, "linewidth": 1.5, "linestyle": "--"}
+        place.plot(*broken, **look)
         place.axvline(ours, color=GREY, lw=1.2, ls=":", zorder=0)
         here, slope = lookup(np.array(query, dtype=float)), _slope(lookup, ours, length)
         place.plot(ours, here, "o", color="black", markersize=9, zorder=4)
@@ -95,6 +98,7 @@ def sliding_query(
         axes[0, 0].annotate(
             book, (angle, page), (0, 8), textcoords="offset points", ha="center", color=colour
         )
+    axes[0, 0].text(degrees[1], 2, "no match", color=GREY, ha="right", va="bottom")
     axes[0, 0].annotate(
         "our question",
         (ours, 0.99),
@@ -108,8 +112,9 @@ def sliding_query(
     return Picture(
         figure,
         f"Three panels: exact match, closest key, soft. Salt in the answer while the query turns "
-        f"from {degrees[0]} to {degrees[1]} degrees, orange where it has a slope. Exact match is "
-        f"0 except at {len(matches)} points, the closest key a staircase; the slope of both is 0 "
+        f"from {degrees[0]} to {degrees[1]} degrees, orange where it has a slope. Exact match has "
+        f"no weight for any book, so 0, except at {len(matches)} points, the closest key a "
+        "staircase; the slope of both is 0 "
         f"wherever there is one. The soft answer is a smooth curve. Its slope is {slope:.2f} g/l "
         f"per degree at our question, where the answer is {here:.1f} g/l.",
         f"At our question only the soft answer has a slope: {slope:.2f} g/l for each degree.",
@@ -133,19 +138,19 @@ def temperature(
     pages = np.array(values)[:, SALT]
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
-    figure, axes = new_figure(columns=2, width=9.4, height=3.7, width_ratios=(5, 4))
-    left, right = axes[0]
+    peak = int(np.argmax(salt))
+    figure, axes = new_figure(rows=2, width=5.05, height=6.2, sharex=True, height_ratios=(5, 4))
+    upper, lower = axes[:, 0]
     looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
     for share, book, colour, line, (warm, high) in looks:
-        left.plot(temperatures, share, color=colour, ls=line, lw=2, zorder=4)
-        clear = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        left.text(warm, high, book, color=colour, ha="center", va="center", bbox=clear)
-    left.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
-    right.plot(temperatures, salt, color=ANSWER, lw=2)
+        upper.plot(temperatures, share, color=colour, ls=line, lw=2, zorder=4)
+        upper.text(warm, high, book, color=colour, ha="center", va="center")
+    upper.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
+    lower.plot(temperatures, salt, color=ANSWER, lw=2)
     limits = ((pages[best], f"the page of {books[best]}"), (pages.mean(), "the plain mean"))
     for level, name in limits:
-        right.axhline(level, color=GREY, ls="--", lw=1)
-        right.annotate(
+        lower.axhline(level, color=GREY, ls="--", lw=1)
+        lower.annotate(
             name,
             (1.0, level),
             (-4, -4),
@@ -154,26 +159,25 @@ def temperature(
             ha="right",
             va="top",
         )
-    right.set(ylabel="salt in the answer (g/l)", title="the answer")
-    right.set_ylim(min(salt.min(), pages.mean()) - 1.0, salt.max() + 2.0)
-    for axis in (left, right):
-        axis.set(xscale="log", xlabel="temperature τ")
-        axis.axvline(1.0, color=GREY, ls=":", lw=1)
-        axis.annotate(
-            "τ = 1",
-            (1.0, 0.99),
-            (5, 0),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            va="top",
-        )
-    peak = int(np.argmax(salt))
+    lower.set(ylabel="salt (g/l)", title="the answer", xscale="log", xlabel="temperature τ")
+    lower.set_ylim(min(salt.min(), pages.mean()) - 1.6, salt.max() + 1.0)
+    for place in (upper, lower):
+        place.axvline(temperatures[peak], color=ORANGE, ls=":", lw=1.5, zorder=0)
+    lower.plot(temperatures[peak], salt[peak], "o", color=ORANGE, markersize=8)
+    lower.annotate(
+        f"{salt[peak]:.1f} at τ = {temperatures[peak]:.2g}",
+        (temperatures[peak], salt[peak]),
+        (12, 0),
+        textcoords="offset points",
+        color=ORANGE,
+        va="center",
+    )
     second = int(np.argsort(shares[0])[-2])
     return Picture(
         figure,
-        f"Two panels over temperature, {coldest:g} to {hottest:g} on a logarithmic axis. Left, "
+        f"Two panels over temperature, {coldest:.2g} to {hottest:g} on a logarithmic axis. Above, "
         f"the weights: at the cold end {books[best]} has {shares[0, best]:.3f}, at the hot end "
-        f"each has between {shares[-1].min():.3f} and {shares[-1].max():.3f}. Right, salt in the "
+        f"each has between {shares[-1].min():.3f} and {shares[-1].max():.3f}. Below, salt in the "
         f"answer: {salt[0]:.2f} g/l at the cold end, where the page of {books[best]} says "
         f"{pages[best]:g}; at most {salt[peak]:.1f}, near temperature {temperatures[peak]:.2g}; "
         f"{salt[-1]:.2f} at the hot end, where the plain mean is {pages.mean():g}.",
