@@ -353,10 +353,7 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 1
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
 listens = figures.live.WhoListens(
-    weights[0],
-    its_own,
-    blocked=causal_mask(10),
-    reader=lambda words: attention(*inside(words))[1][0],
+    weights[0], its_own, blocked=causal_mask(10), reader=lambda words: attention(*inside(words))[1][0]
 )
 listens.row = 9  # see
 listens
