@@ -317,7 +317,8 @@ def a_desk_follows_the_name_and_nothing_else(seed: int) -> None:
 @lesson.says(
     "Without it, the loss stays around log 10.",
     "This desk cannot even tell who was asked for: x has a say in the *weights* alone, and those are 0.",
-    "What comes out is W_o's bias, the same room for everyone, which is right one time in ten.",
+    "What comes out is W_o's bias, the same scores for everyone.",
+    "Its likeliest room is right one time in ten.",
     "A guess that knows nothing of the question costs log 10 = 2.30.",
 )
 def a_desk_without_a_context_guesses(seed: int) -> None:

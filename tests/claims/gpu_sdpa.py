@@ -452,9 +452,9 @@ def operations_for_each_byte_are_as_counted() -> None:
 
 
 @lesson.says(
-    "With the batch only *b* moves: all readers share its weights, which are fetched once. From a "
-    "batch of 256 on, computing limits it on the A100. *a* does not move, because each reader "
-    "brings their own keys.",
+    "With the batch only the projections move: all readers share their weights, which are fetched "
+    "once. From a batch of 256 on, computing limits them on the A100. Attention stays, because "
+    "each reader brings their own keys.",
 )
 def a_batch_moves_what_its_readers_share() -> None:
     d = 4096
