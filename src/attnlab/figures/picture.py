@@ -80,7 +80,8 @@ STYLE: Any = {
     "mathtext.default": "regular",  # a subscript looks like the words around it
 }
 HATCH = "#c4c4c4"
-LEAD = 22  # points from a line's end to its name, where a leader is between them
+# Points from a line's end to its name, where a leader is between them, and a piece of the line.
+LEAD, STROKE = 36, 20
 CELL = "cell"  # the numbers that stand in the cells of a heatmap
 in_style = mpl.rc_context(STYLE)  # for a function that draws: what it writes is of one size
 Line = TypeVar("Line")
@@ -458,7 +459,7 @@ def name_lines(place: Axes, led: bool = False) -> None:
 
     Args:
         place: with all its lines, scales and ticks.
-        led: a thin leader runs from each line's end to its name.
+        led: a thin leader runs from each line's end to a piece of the line, and its name.
     """
     figure, size = place.get_figure(root=True), SIZE
     assert figure is not None
@@ -475,9 +476,14 @@ def name_lines(place: Axes, led: bool = False) -> None:
     for height, (end, line) in zip(heights, ends, strict=True):
         low, own = ((y - place.bbox.y0) / place.bbox.height for y in (height, end))
         if led:
-            way = Line2D((0, LEAD), (own, low), color=HATCH, linewidth=1, clip_on=False)
-            way.set_transform(blended_transform_factory(beside, place.transAxes))
-            place.add_artist(way)
+            way = Line2D((0, LEAD - STROKE), (own, low), color=HATCH, linewidth=1)
+            piece = Line2D((LEAD - STROKE, LEAD), (low, low))
+            piece.update_from(line)
+            piece.set(label="_", marker="")
+            for each in (way, piece):
+                each.set_transform(blended_transform_factory(beside, place.transAxes))
+                each.set_clip_on(False)
+                place.add_artist(each)
         place.annotate(
             str(line.get_label()),
             (1, low),
