@@ -1,7 +1,7 @@
-"""Lesson 03 opens with arrays whose axes meet: one that is missing behind the arrow is added up.
+"""Lesson 03 opens with arrays whose axes meet: one that is missing after the arrow is added up.
 
 What is made stands beside the one array and under the other, as on paper. Over them is the line of
-code that makes it. The letter that it lacks behind the arrow is underlined before it.
+code that makes it. The letter that it lacks after the arrow is underlined before it.
 """
 
 from __future__ import annotations
@@ -253,14 +253,14 @@ def _scores() -> list[Frame]:
             )
             for n in range(1, len(WORDS))
         ),
-        Frame(empty, "Now k meets k. Behind the arrow are the axes of S, n and m."),
+        Frame(empty, "Now k meets k. After the arrow are the axes of S, n and m."),
         Frame(
             [*added, *made.boxes(0), *SCORES.along(0, 0), *made.says([(0, 0)])],
             f"Along k, multiply and add: {SCORES.worked()} = {S[0, 0]}.",
         ),
         Frame(
             [*added, *made.boxes(), *SCORES.along(2, 2), *made.says()],
-            "Behind the arrow there is no k, so k is added up, for each n with each m.",
+            "After the arrow there is no k, so k is added up, for each n with each m.",
         ),
         Frame(
             [*SCORES.code(is_added=True), *_alone()],
@@ -361,7 +361,7 @@ def _all() -> Frame:
     parts += [*_rows("n", q, False), *_columns("v", v), *_gone("k", q, k), *_gone("m", k, v)]
     return Frame(
         [*bands, *codes, *parts],
-        "A letter missing behind the arrow is added up: k, then m. n and v stay.",
+        "A letter missing after the arrow is added up: k, then m. n and v stay.",
     )
 
 

@@ -35,7 +35,6 @@ FILLED, GHOST = 0.4, 0.25  # a share; a bar of which a share was heard
 BIG = 24  # scores, and what is found
 SUMS = 20  # from Z's cells to the sums beside them
 TERM, ZERO, PLUS = 37, 11, 23  # how long a sum's numbers are, those that are 0, and signs with air
-RAISED = str.maketrans("0123456789.", "⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
 
 def opening() -> Film:
@@ -86,7 +85,7 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
         Frame(
             [*_words(shares), *rows, *_shares(shares, SHARE)],
             f"“{TOKENS[best]}” leads “{TOKENS[second]}” by {lead}: softmax gives it "
-            f"e{lead.translate(RAISED)} = {shares[best] / shares[second]:.0f} times the share.",
+            f"exp({lead}) ≈ {shares[best] / shares[second]:.0f} times the share.",
         ),
     ]
 
