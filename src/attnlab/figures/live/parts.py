@@ -260,10 +260,3 @@ def places(
 def across(words: Sequence[str], size: float = SIZE, gap: float = 20) -> float:
     """How long a line of words is."""
     return sum(LETTER * size * max(len(each), 2) for each in words) + gap * (len(words) - 1)
-
-
-def centred(
-    words: Sequence[str], size: float = SIZE, gap: float = 20, wide: float = WIDE
-) -> list[float]:
-    """Where the middles of words are, in a line in the middle of the sheet."""
-    return places(words, size, gap, (wide - across(words, size, gap)) / 2)
