@@ -312,7 +312,9 @@ def kill_and_compare(course: Path, kills: int, lesson: str, program: str) -> Non
         run = begin(course, "--resume")
         while run.poll() is None and lines_in(course, lesson) < until:
             time.sleep(0.001)
-        time.sleep(moments.uniform(0, 0.2))
+        moment = time.monotonic() + moments.uniform(0, 0.2)
+        while time.monotonic() < moment and lines_in(course, lesson) < students - 1:
+            time.sleep(0.001)  # not past the last but one: a quick run would be at its end
         run.kill()
         run.communicate()
         killed += run.returncode == -9

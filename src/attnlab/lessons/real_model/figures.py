@@ -80,7 +80,7 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     others = [share for name, share in late.items() if name != focus]
     title = f"Right answers by word, and from word {at} on"
     if below.size and late[focus] >= HALF > max(others):
-        title = f"From word {at} on, only “{focus}” reads on"
+        title = f"From word {at} on, “{focus}” alone stays mostly right"
     figure, [[axes]] = new_figure(width=5.1, height=4.6)
     for name, row in rows.items():
         look = {"color": GREY, "linewidth": 1.6, "label": name, "zorder": 1}

@@ -230,7 +230,8 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
         f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {turns}, "
         f"{held_out[lowest]:.1f}.",
         f"{diary.reads:,} letters: the loss held out is lowest at step {turns}, and then it rises; "
-        f"{diaries[0].reads:,} letters: lowest at step {int(np.argmin(many)) * Diary.EVERY:,}"
+        f"{diaries[0].reads:,} letters: "
+        + ("still falling" if np.argmin(many) == len(many) - 1 else "so does this one")
         if held_out[-1] > held_out[lowest]
         else f"{diary.name}: held out, the loss is still at its lowest",
     )
@@ -285,7 +286,7 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.5) -> Picture:
         f"bar of not like reaches from {-no:g} to {like:g} and crosses 0, the bar of not hate, "
         f"from {-no:g} to {hate:g}, lies left of 0. Then, not at {no:g}: the bar of not hate "
         f"crosses 0, the bar of not like, from {like:g} to {no:g}, lies right of 0.",
-        "Wherever “not” stands, one of its phrases stays on the wrong side",
+        "Wherever “not” stands, at least one phrase stays on the wrong side",
     )
 
 
