@@ -352,9 +352,11 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 1
 # them read most? And what does a cell on the diagonal mean?
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
-listens = figures.live.WhoListens(
-    weights[0], its_own, blocked=causal_mask(10), reader=lambda words: attention(*inside(words))[1][0]
-)
+def read(words):
+    return attention(*inside(words))[1][0]
+
+
+listens = figures.live.WhoListens(weights[0], its_own, blocked=causal_mask(10), reader=read)
 listens.row = 9  # see
 listens
 
