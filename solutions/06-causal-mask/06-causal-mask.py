@@ -338,7 +338,7 @@ check(attention)
 # each word, and three matrices. Is the upper triangle of your weights *exactly* 0?
 
 # %% nbgrader={"grade": false, "grade_id": "use-attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from attnlab.lessons.causal_mask.learned import inside, verb_after
+from attnlab.lessons.causal_mask.learned import inside, reader_by, verb_after
 
 its_own = "<s> the king behind the dogs that the boys see".split()
 out, weights = attention(*inside(its_own))
@@ -352,11 +352,9 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 1
 # them read most? And what does a cell on the diagonal mean?
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def read(words):
-    return attention(*inside(words))[1][0]
-
-
-listens = figures.live.WhoListens(weights[0], its_own, blocked=causal_mask(10), reader=read)
+listens = figures.live.WhoListens(
+    weights[0], its_own, blocked=causal_mask(10), reader=reader_by(attention)
+)
 listens.row = 9  # see
 listens
 

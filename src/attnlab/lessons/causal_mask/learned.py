@@ -40,6 +40,15 @@ def inside(words: Sequence[str]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return x, Wq, Wk, Wv
 
 
+def reader_by(attention: Callable[..., tuple[Tensor, Tensor]]) -> Callable[[Sequence[str]], Tensor]:
+    """What `WhoListens` reads a reader's own sentence with: weights, (N, N), of words of the model.
+
+    Args:
+        attention: a learner's, of what `inside` gives.
+    """
+    return lambda words: attention(*inside(words))[1][0]
+
+
 def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray], str]]:
     """What `MaskPainter` takes of that head.
 
