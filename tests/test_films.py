@@ -439,20 +439,23 @@ def test_the_numbers_that_are_shown_add_up() -> None:
     assert sum(Fraction(last[f"share {m}"]) for m in range(3)) == 1
     scaled = np.array([float(weighed[f"÷ √3 {m}"]) for m in range(3)])
     scores = [float(weighed[f"score {m}"]) / 3**0.5 for m in range(3)]
+    assert [last[f"score {m}"] for m in range(3)] == [weighed[f"score {m}"] for m in range(3)]
+    assert weighed["lead"] == f"+ {scaled[2] - scaled[1]:.1f}"
+    assert weighed["times"] == f"× {shares[2] / shares[1]:.0f}"
     np.testing.assert_allclose(scaled, scores, atol=0.05)
     np.testing.assert_allclose(np.exp(scaled) / np.exp(scaled).sum(), shares, atol=1e-3)
     for e in range(2):
-        terms = [last[f"term {m} {e} of z"] for m in range(3)]
+        terms = [last[f"term {m} {e}"] for m in range(3)]
         read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
         np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
         assert sum(map(Fraction, terms)) == Fraction(last[f"z 1 {e}"])  # in the column of "cat"
         assert terms == [says[-2][f"term {m} {e}"] for m in range(3)]  # as they were heard
-        assert [last[f"plus {m} {e} of z"] for m in (1, 2)] == ["+"] * 2
+    assert [last[f"plus {m} of z"] for m in (1, 2)] == ["+"] * 2
+    added = " + ".join(last[f"term {m} 0"] for m in range(3))
+    assert frames[-1]["told"].startswith(f"{added} = {last['z 1 0']}: ")
     value = [int(last[f"value 2 {e}"]) for e in range(2)]
     np.testing.assert_allclose([float(last[f"z 1 {e}"]) for e in range(2)], value, atol=0.4)
-    assert frames[-1]["told"].endswith(
-        f"close to the value of “sat”, {value[0]} and {value[1]}: its share is {shares[2]:.3f}."
-    )
+    assert frames[-1]["told"].endswith(f"close to the value of “sat”, {value[0]} and {value[1]}.")
 
 
 @pytest.mark.lessons("03-numpy")

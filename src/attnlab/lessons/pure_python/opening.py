@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SIZE, SMALL, Part, Place, arc, box, ring, word
+from attnlab.figures.live.parts import SIZE, SMALL, Part, Place, arc, box, line, ring, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
@@ -25,23 +25,22 @@ FLOOR, WORDS = 36, 66  # where arcs begin; the words' line
 PULL, LOOP = 40, 10  # of arcs to others; how large the ring is to itself
 BESIDE = 21  # how far from the middle of the word that asks its arcs to others begin
 KEY, ASKED, ADDS, FOUND = 86, 124, 184, 214  # tops of cells and scores, and the products' line
-SCORE, SCALED, SHARE = 98, 156, 214  # tops of rows while scores are weighed
-WEIGHT, VALUE, HEARD, OUT = 80, 117, 166, 219  # tops of rows while values are heard
+SCORE, SCALED, SHARE = 82, 148, 216  # tops of rows while scores are weighed
+WHY, WEIGHT, VALUE, HEARD, OUT = 86, 92, 123, 170, 219  # while values are heard
+SLIM = 26  # how tall shares are then
 PLACE = CELL * len(QUERY)  # how wide a word's column is
 HALF, INSET, BAR = PLACE / 2, 5, 15  # how wide cells of values and of Z are; bars in them
-HIGHER, HIGHEST, SAYS = 44, 47, 20  # cells of values; those of Z; lines of numbers in them
+HIGHER, HIGHEST, SAYS = 43, 47, 20  # cells of values; those of Z; lines of numbers in them
 UNIT = (HALF - 2 * INSET) / 3  # px for 1: the largest value fills its cell
 FILLED, GHOST = 0.4, 0.25  # a share; a bar of which a share was heard
 BIG = 24  # scores, and what is found
-SUMS = 20  # from Z's cells to the sums beside them
-TERM, ZERO, PLUS = 37, 11, 23  # how long a sum's numbers are, those that are 0, and signs with air
 
 
 def opening() -> Film:
     """The film."""
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
     asked = [_asked(m, scores) for m in range(len(TOKENS))]
-    frames = [_begins(), *asked, *_weighed(scores), *_fills(weights(scores))]
+    frames = [_begins(), *asked, *_weighed(scores), *_fills(scores)]
     return Film("How much does “cat” hear of each word?", frames, HIGH)
 
 
@@ -73,6 +72,7 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
     shares, root = weights(scores), math.sqrt(len(QUERY))
     second, best = sorted(range(len(TOKENS)), key=lambda m: shares[m])[-2:]
     lead = f"{(scores[best] - scores[second]) / root:.1f}"
+    times = f"{shares[best] / shares[second]:.0f}"
     rows = [
         *_row("score", [f"{score}" for score in scores], SCORE),
         *_row("÷ √3", [f"{score / root:.1f}" for score in scores], SCALED),
@@ -83,18 +83,26 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
             "More numbers per key, larger scores: ÷ √3 evens that out (lesson 04).",
         ),
         Frame(
-            [*_words(shares), *rows, *_shares(shares, SHARE)],
+            [
+                *_words(shares),
+                *rows,
+                *_shares(shares, SHARE),
+                *_compared("lead", second, best, SCALED, f"+ {lead}"),
+                *_compared("times", second, best, SHARE, f"× {times}"),
+            ],
             f"“{TOKENS[best]}” leads “{TOKENS[second]}” by {lead}: softmax gives it "
-            f"exp({lead}) ≈ {shares[best] / shares[second]:.0f} times the share.",
+            f"exp({lead}) ≈ {times} times the share.",
         ),
     ]
 
 
-def _fills(shares: Sequence[float]) -> list[Frame]:
+def _fills(scores: Sequence[int]) -> list[Frame]:
     """The values, what is heard of each, and the sum."""
+    shares = weights(scores)
     best = shares.index(max(shares))
     most = max(VALUES[best])
-    known = [*_words(shares), *_shares(shares, WEIGHT, SIZE), *_values()]
+    heard = [share * value[0] for share, value in zip(shares, VALUES, strict=True)]
+    known = [*_words(shares), *_why(scores), *_shares(shares, WEIGHT, SIZE, SLIM), *_values()]
     return [
         Frame(
             [*known, *_flows([1] * len(TOKENS), VALUE), *_heard(), *_row_of_z()],
@@ -106,9 +114,9 @@ def _fills(shares: Sequence[float]) -> list[Frame]:
             f"is {shares[best] * most:.2f}.",
         ),
         Frame(
-            [*known, *_added_up(shares), *_sums(shares), *_row_of_z(shares)],
-            f"Added up, Z is close to the value of “{TOKENS[best]}”, "
-            f"{' and '.join(map(str, VALUES[best]))}: its share is {shares[best]:.3f}.",
+            [*known, *_heard(shares, GHOST), *_pluses(), *_added_up(shares), *_row_of_z(shares)],
+            f"{' + '.join(map(_term, heard))} = {_term(sum(heard))}: Z is close to the value of "
+            f"“{TOKENS[best]}”, {' and '.join(map(str, VALUES[best]))}.",
         ),
     ]
 
@@ -177,24 +185,47 @@ def _left(m: int) -> float:
     return MIDDLES[m] - PLACE / 2
 
 
-def _row(name: str, texts: Sequence[str], top: float, size: float = BIG) -> list[Part]:
+def _row(
+    name: str, texts: Sequence[str], top: float, size: float = BIG, tall: float = TALL
+) -> list[Part]:
     """A place for a number of each word, and the number where it is known."""
-    parts = [_name(name, top + 21)]
+    parts = [_name(name, top + tall / 2 + 6)]
     for m, text in enumerate(texts):
-        parts.append(box(f"{name} place {m}", (_left(m), top), (PLACE, TALL), COLOURS[m], 0, 1.5))
+        parts.append(box(f"{name} place {m}", (_left(m), top), (PLACE, tall), COLOURS[m], 0, 1.5))
         if text:
-            place = (MIDDLES[m], top + TALL / 2 + 0.35 * size)
+            place = (MIDDLES[m], top + tall / 2 + 0.35 * size)
             parts.append(word(f"{name} {m}", *place, text, size=size, weight=700))
     return parts
 
 
-def _shares(shares: Sequence[float], top: float, size: float = BIG) -> list[Part]:
+def _compared(key: str, second: int, best: int, top: float, says: str) -> list[Part]:
+    """A bracket over a row, from one word's number to the largest, and how they differ."""
+    left, right, low, high = MIDDLES[second], MIDDLES[best], top - 4, top - 11
+    bracket = [(left, low), (left, high), (right, high), (right, low)]
+    return [
+        line(f"{key} bracket", bracket, COLOURS[best], 2.5),
+        word(key, (left + right) / 2, high - 6, says, COLOURS[best], size=SIZE, weight=700),
+    ]
+
+
+def _why(scores: Sequence[int]) -> list[Part]:
+    """The scores, small: where the shares come from."""
+    small = [
+        word(f"score {m}", MIDDLES[m], WHY, f"{score}", size=SMALL)
+        for m, score in enumerate(scores)
+    ]
+    return [_name("score", WHY), *small]
+
+
+def _shares(
+    shares: Sequence[float], top: float, size: float = BIG, tall: float = TALL
+) -> list[Part]:
     """Each word's share, in a place that is filled as far."""
     filled = [
-        box(f"filled {m}", (_left(m), top), (PLACE * share, TALL), COLOURS[m], FILLED)
+        box(f"filled {m}", (_left(m), top), (PLACE * share, tall), COLOURS[m], FILLED)
         for m, share in enumerate(shares)
     ]
-    return [*filled, *_row("share", [f"{share:.3f}" for share in shares], top, size)]
+    return [*filled, *_row("share", [f"{share:.3f}" for share in shares], top, size, tall)]
 
 
 def _entries() -> list[tuple[int, int, int]]:
@@ -211,7 +242,7 @@ def _values() -> list[Part]:
     return parts
 
 
-def _heard(shares: Sequence[float] = ()) -> list[Part]:
+def _heard(shares: Sequence[float] = (), opacity: float = 1) -> list[Part]:
     """Places for what is heard of each value; with shares, that too."""
     parts = [_name("heard", HEARD + SAYS)]
     for m, e, number in _entries():
@@ -219,7 +250,8 @@ def _heard(shares: Sequence[float] = ()) -> list[Part]:
         parts += _cell("term", m, e, HEARD, text, size=SMALL)
         if shares:
             corner = (_cell_left(m, e), HEARD)
-            parts.append(_bar(f"heard {m} {e}", m, shares[m] * number, corner))
+            bar = _bar(f"heard {m} {e}", m, shares[m] * number, corner, opacity=opacity)
+            parts.append(bar)
     return parts
 
 
@@ -244,36 +276,24 @@ def _added_up(shares: Sequence[float]) -> list[Part]:
     return parts
 
 
-def _sums(shares: Sequence[float]) -> list[Part]:
-    """What is added up in each of Z's cells, beside it, in the colours of the words."""
-    parts, y = [], OUT + SAYS + 2
-    longs = [TERM if number else ZERO for _, _, number in _entries()]
-    whole = [sum(longs[e::2]) + PLUS * (len(TOKENS) - 1) for e in range(2)]
-    x = [_left(ASKS) - SUMS - whole[0], _left(ASKS) + PLACE + SUMS]
-    for (m, e, number), long in zip(_entries(), longs, strict=True):
-        if m:
-            parts.append(word(f"plus {m} {e} of z", x[e] + PLUS / 2, y, "+", GREY, size=SMALL))
-            x[e] += PLUS
-        place, text = (x[e] + long / 2, y), _term(shares[m] * number)
-        parts.append(word(f"term {m} {e} of z", *place, text, COLOURS[m], size=SMALL))
-        x[e] += long
-    return parts
+def _pluses() -> list[Part]:
+    """Between what is heard of one word and of the next."""
+    return [
+        word(f"plus {m} of z", (_left(m) + _left(m - 1) + PLACE) / 2, HEARD + SAYS + 7, "+", GREY)
+        for m in range(1, len(TOKENS))
+    ]
 
 
 def _row_of_z(shares: Sequence[float] = ()) -> list[Part]:
     """Its cells, under the word that asks; with shares, what is in them."""
     name = word("name of z", NAMES, OUT + SAYS + 2, "Z", ORANGE, "end", SIZE, 700)
-    if shares:
-        name = word("name over z", MIDDLES[ASKS], OUT - 12, "Z", ORANGE, size=SIZE, weight=700)
     totals = [
         f"{sum(share * value[e] for share, value in zip(shares, VALUES, strict=True)):.2f}"
         if shares
         else ""
         for e in range(len(VALUES[0]))
     ]
-    cells = [
-        _cell("z", ASKS, e, OUT, text, HIGHEST, SIZE + 2, 700) for e, text in enumerate(totals)
-    ]
+    cells = [_cell("z", ASKS, e, OUT, text, HIGHEST, SIZE, 700) for e, text in enumerate(totals)]
     return [name, *(part for cell in cells for part in cell)]
 
 
