@@ -604,6 +604,7 @@ def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
 def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots() -> None:
     from attnlab.lessons.scaling.opening import BEST, PITCH, products, scores
 
+    most = abs(products()[BEST]).max()
     for n, width in enumerate((1, 4, 16, 64)):
         signs = {key: look for key, look in shown("04-scaling")[n].items() if "sign " in key}
         is_plus = [f"sign {m} 1" in signs for m in range(width)]
@@ -614,6 +615,10 @@ def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots(
         places = {(round(x, 1), round(y, 1)) for x, y in ends.mean(axis=1)}
         pitch = PITCH[width]
         assert len(places) == width
+        areas = np.ptp(ends[..., 0], axis=1) ** 2
+        np.testing.assert_allclose(
+            areas / pitch**2, abs(products()[BEST, :width]) / most, atol=0.03
+        )
         says = {
             key: text for _, key, _, text in opening_of("04-scaling").state["frames"][n]["parts"]
         }
@@ -622,6 +627,10 @@ def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots(
         assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * pitch] * 2)
     for signs in products()[:, :4] > 0:  # "plus and minus", for each book
         assert 0 < signs.sum() < 4
+    drawn = np.random.default_rng(0).standard_normal((2, 10_000, 16)).prod(axis=0)
+    left = abs(drawn.sum(axis=1)).mean() / abs(drawn).sum(axis=1).mean()
+    assert left < 0.5  # "on average most cancels"
+    assert drawn.sum(axis=1).std() / drawn.std() == pytest.approx(4, rel=0.03)
 
 
 @pytest.mark.lessons("01-soft-lookup")

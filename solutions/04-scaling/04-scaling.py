@@ -41,8 +41,8 @@ begin("04-scaling")
 
 # %% [markdown]
 # A reader asks six books. All numbers are random, and a query has four times as many at each step. The square shows
-# the signs of *book*'s products. (The reader was chosen: its scores spread twice as far at every step. Single readers
-# seldom do; a thousand, below, do.)
+# *book*'s products: the larger one is, the larger its sign. (The reader was chosen: its scores spread twice as far at
+# every step. Single readers seldom do; a thousand, below, do.)
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

@@ -21,14 +21,15 @@ TOP, BOTTOM, BEGINS = 42, 206, 141  # strips of scores, and where they begin
 OVER, UNDER = 20, 239  # lines of words beyond each: what scores they are, and how far they reach
 INNER, SHARED = 68, 261  # lines of shares, at the upper one and the lower
 ZERO, UNIT = 236, 22  # x of a score of 0; px for 1
-UNDERNEATH = ZERO - 26  # where all words under the lower strip begin
-FIRST, DOT, SLIM = 7, 4.5, 3  # dots: the largest score's, others, those beside two compared
+CLEAR = 0.6  # opacity of dots, so that all are seen where they lie on each other
+FIRST, DOT, SLIM = 7, 4.5, 2.5  # dots: the largest score's, others, those beside two compared
 PALEST = 0.5  # arcs of hardly any weight
 REACH = 3 * WIDE  # what arcs are as flat as those of
+LABEL, RATIO = 119, 98  # how long labels of the largest score and of how far it leads are
+ASIDE = WIDE - 2 * RATIO  # where words on leads begin, right of all divided scores
 PLACES = places(WORDS, left=117)  # of the words
 BESIDE, LOOP = 10, 34  # where arcs to others begin, beside the reader; its own arc's pull
 SAYS, WHOSE = 62, 92  # lines of the width and of whose products the signs are
-LABEL, RATIO = 119, 98  # how long labels of the largest score and of how far it leads are
 HANGS = 104  # what signs hang from
 PITCH = {1: 22, 4: 18, 16: 13, 64: 9}  # from one to the next: the fewer, the larger
 BIG = 26  # size of the width and of ratios
@@ -71,12 +72,11 @@ def _told() -> list[str]:
     """A sentence on each frame."""
     best, second, last = WORDS[BEST], WORDS[_second(scores()[-1])], WIDTHS[-1]
     raw, divided = leads()
-    sides = [round(width**0.5) for width in WIDTHS]
     return [
         f"Random queries and keys of {WIDTHS[0]} number: scores lie close, all get a share.",
         f"{WIDTHS[1]} products, plus and minus: they partly cancel, so only twice the spread.",
-        f"{WIDTHS[2]} products, a side of {sides[2]}, not {sides[1]}: twice the spread again. "
-        f"Divide by √{WIDTHS[2]}.",
+        f"On average most cancels: what is left grows like the side of the square, "
+        f"√{WIDTHS[2]} = {WIDTHS[2] ** 0.5:g}.",
         f"{last} products: about twice the spread again. ÷ √{last} keeps scores close.",
         f"The lead grows too: {raw:.2f} gives “{best}” {np.exp(raw):.0f} times the share of "
         f"“{second}”.",
@@ -114,8 +114,9 @@ def _frame(n: int, raw: np.ndarray, divided: np.ndarray, leading: int, told: str
 
 
 def _width(width: int) -> list[Part]:
-    """How many products a score has, and the signs of those of "book", in a square."""
-    root, pitch = width**0.5, PITCH[width]
+    """How many products a score has, and the signs of those of "book", as large, in a square."""
+    root, pitch, made = width**0.5, PITCH[width], products()[BEST]
+    sizes = np.sqrt(np.abs(made) / np.abs(made).max())  # of areas that are as the products
     side, low = root * pitch, HANGS + root * pitch + 4
     return [
         word("d", 0, SAYS, "d", INK, "start", BIG, 600),
@@ -123,20 +124,20 @@ def _width(width: int) -> list[Part]:
         word("is", 34, SAYS, "=", INK, "start", BIG, 600),
         word("width", 57, SAYS, f"{width}", INK, "start", BIG, 700),
         word("whose", 0, WHOSE, f"{WORDS[READER]} · {WORDS[BEST]}", INK, "start", SMALL),
-        *(part for n in range(width) for part in _signed(n, pitch, products()[BEST, n] > 0)),
+        *(part for n in range(width) for part in _signed(n, pitch, sizes[n], made[n] > 0)),
         line("side", [(1.5, low), (side - 1.5, low)], BLUE, 3),
-        word("root", side + 8, low + 6, f"√{width} = {root:g}", BLUE, "start", SMALL, 600),
+        word("root", 0, low + 22, f"√{width} = {root:g}", BLUE, "start", SMALL, 600),
     ]
 
 
-def _signed(n: int, pitch: float, is_plus: bool) -> list[Part]:
+def _signed(n: int, pitch: float, size: float, is_plus: bool) -> list[Part]:
     """A plus or a minus, where 4, 16 and 64 of them fill a square."""
     across, down = (sum((n >> 2 * bit + of & 1) << bit for bit in range(3)) for of in (0, 1))
-    x, y, half = pitch * (across + 0.5), HANGS + pitch * (down + 0.5), pitch / 3
+    x, y, half = pitch * (across + 0.5), HANGS + pitch * (down + 0.5), pitch / 2 * size
     colour, opacity = (ORANGE, 1.0) if is_plus else (GREY, 0.8)
     ends = [((x - half, y), (x + half, y)), ((x, y - half), (x, y + half))]
     return [
-        line(f"sign {n} {way}", each, colour, 1 + pitch / 9, opacity)
+        line(f"sign {n} {way}", each, colour, (1.5 + pitch / 7) * size, opacity)
         for way, each in enumerate(ends[: 1 + is_plus])
     ]
 
@@ -160,7 +161,7 @@ def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
         line(f"{name} at 0", [(ZERO, y - 6), (ZERO, y + 6)], GREY, 1.5),
         *([word("zero", ZERO, INNER, "0", GREY, size=SMALL)] if is_raw else []),
         *(
-            dot(f"{name} dot {m}", x, y, SLIM if lead and m != runner else DOT, colour, edge=GROUND)
+            dot(f"{name} dot {m}", x, y, SLIM if lead and m != runner else DOT, colour, CLEAR)
             for m, x in enumerate(spots)
             if m != BEST
         ),
@@ -176,30 +177,25 @@ def _reaches(name: str, middle: float, reach: float, lead: bool, times: float) -
     """How far scores reach, or the largest one leads; and how many times more it gets by that."""
     y, colour = (OVER, ORANGE) if name == "raw" else (UNDER, BLUE)
     if not lead:
-        at, anchor = (middle, "middle") if name == "raw" else (UNDERNEATH, "start")
+        at, anchor = (middle, "middle") if name == "raw" else (ASIDE, "start")
         says = f"spread {reach:.1f}"
         return [word(f"{name} far", at, y, says, colour, anchor, SMALL, 600)]
-    start = min(middle, WIDE - RATIO) - RATIO if name == "raw" else UNDERNEATH
     ratio = f"{times:.0f} : 1" if times > 10 else f"{times:.1f} : 1"
     return [
-        word(f"{name} lead", start, y, f"lead {reach:.2f}", colour, "start", SMALL, 600),
-        word(f"{name} ratio", start + RATIO + 10, y, ratio, colour, "start", BIG, 700),
+        word(f"{name} lead", ASIDE, y, f"lead {reach:.2f}", colour, "start", SMALL, 600),
+        word(f"{name} ratio", ASIDE + RATIO + 5, y, ratio, colour, "start", BIG, 700),
     ]
 
 
 def _get(name: str, first: float, shares: np.ndarray, words: list[int]) -> list[Part]:
-    """What the first word gets, and the second: before that, or behind it where nothing leads."""
+    """What the first word gets, and before that the second, if it is asked for."""
     named = [f"“{each}”" if each == "the" else each for each in WORDS]  # not an article here
     says = [f"{named[each]} {_percent(shares[each])}" for each in words]
     y, colour, label = INNER, ORANGE, min(first - 9, WIDE - LABEL)
-    beside = (label - 7, "end")
     if name == "divided":
-        y, colour, label = SHARED, BLUE, UNDERNEATH
-        beside = (label + RATIO + 10, "start")
+        y, colour, label = SHARED, BLUE, WIDE - LABEL if len(words) > 1 else ASIDE
     parts = [word(f"{name} best", label, y, says[0], colour, "start", SMALL, 700)]
-    parts += [
-        word(f"{name} second", beside[0], y, each, colour, beside[1], SMALL) for each in says[1:]
-    ]
+    parts += [word(f"{name} second", label - 7, y, each, colour, "end", SMALL) for each in says[1:]]
     return parts
 
 
