@@ -1082,10 +1082,13 @@ def test_bars_end_as_their_times_most_of_which_are_trips_of_scores_or_none() -> 
         float(look["font-size"]) for look, text in parts.values() if text
     )
     assert (film.TRIPS, round(film.TRIPS * film.scores_in_bytes() / 1e9)) == (6, 52)
-    assert parts["gone"][1] == "52 GB of scores"
+    assert parts["gone"][1] == "52 GB moved"
+    assert parts["none"][1] == "0 GB of scores moved"
     frames = [texts_of("13-gpu-sdpa", n) for n in range(9)]
     gone = [each.get("gone", "").split(" ")[0] for each in frames]
     assert gone == ["", "4.3", "8.6", "17", "26", "34", "43", "52", "52"]
+    trips = [sum(key.startswith("trip") for key in each) for each in frames]
+    assert trips == [0, 0, 1, 2, 3, 4, 5, 6, 6]
     done = [[each[f"sdpa does {n}"] for n in range(3)] for each in frames[:-1]]
     assert done == 8 * [["scores", "softmax", "mix"]]  # all on a tile that goes on
     steps = [each["naive does 0"] for each in frames[:-1]]  # one on all scores
@@ -1097,6 +1100,6 @@ def test_bars_end_as_their_times_most_of_which_are_trips_of_scores_or_none() -> 
     assert tiles[0] != tiles[1]
     assert tiles[2:] == 7 * [None]  # the call is done
     assert (
-        "8.6 GB of scores: 16,384² × 16 heads × 2 bytes."
+        "16,384 tokens on an NVIDIA H100: 8.6 GB of scores."
         in opening_of("13-gpu-sdpa").state["frames"][0]["told"]
     )
