@@ -134,8 +134,7 @@ class Scene(NamedTuple):
     def frames(self, guess: str, other: str) -> list[Frame]:
         """Of the film."""
         last, (first, second) = len(self.text) - 1, self.nouns
-        said, it = f"“{self.text[-1]}”", f"“{self.text[first]}”"
-        near = f"“{self.text[second]}”" if second < last else "itself"
+        said, it, near = (f"“{self.text[j]}”" for j in (last, first, second))
         hard = self._replace(shares=[float(j == first) for j in range(last + 1)])
         asks = [*self.words(), *self.asked(), *self.whole()]
         takes = [*self.arcs(1), *asks, *self.given(), *self.sum()]
