@@ -30,12 +30,10 @@ TRAVELS = (  # what is told of a trip, from the second on
 )
 ON_TILE = ("scores", "softmax", "mix")
 
-HIGH, LEFT, RIGHT = (
-    269,
-    6,
-    474,
-)  # of the sheet; of all that begins at the left, or ends at the right
+HIGH = 269  # of the sheet
+LEFT, RIGHT = 6, 474  # of all that begins at the left, or ends at the right
 HEADS, TOPS = {"naive": 15, "sdpa": 152}, {"naive": 22, "sdpa": 160}  # of lanes: names, drawings
+STRIP = 24  # of memory, for queries, keys and values
 SIDE, CHIP, WIDE_CHIP = 76, 312, 162  # of memory, a square; where the chip begins, its width
 CELLS, CELL = 4, 13  # tiles along a side; a tile on the chip
 RUN = (0, 0), (3, 2)  # tiles that the call has, half its time apart
@@ -44,7 +42,6 @@ STREAM, DASHES, PITCH = 26, "14 5", 19  # of scores on their way: thickness and 
 GONE = 4  # tiles that pass in a trip
 HEAD = 24  # of the arrow that they go along
 ROAD = LEFT + SIDE + 2, CHIP - 2  # from edge to edge
-DIM = 0.6  # of a lane that is done, while the other one goes on
 BAR, LONGEST, BELOW = 22, 370, 5  # of bars: thickness, the longest, way from the lane
 Rows = dict[str, dict[str, Any]]
 
@@ -66,12 +63,12 @@ class Moment(NamedTuple):
 def opening() -> Film:
     """The film."""
     newest, rows = recorded()[0], longest()
+    n, device = rows["naive"]["n"], " ".join(newest["device"].split()[:2])
     slow, fast = (rows[way]["seconds"] for way in WAYS)
-    moments = [Moment(fast * n / 2, n / 2, tile) for n, tile in enumerate(RUN)]
+    moments = [Moment(fast * half / 2, half / 2, tile) for half, tile in enumerate(RUN)]
     moments += [Moment(_until(trip), trip) for trip in range(1, TRIPS + 1)]
     told = [
-        f"{_gone(1)} of scores: {rows['naive']['n']:,}² × {_run()['heads']} heads × {SCORE} bytes."
-        " Watch where they go.",
+        f"{n:,} tokens on an {device}: {_gone(1)} of scores. Watch where they go.",
         "attend sends every score to memory. The call takes a tile through all steps.",
         f"{_ms(fast)}, and the call is done: it used each tile straight away, on the chip.",
         *TRAVELS,
@@ -80,10 +77,7 @@ def opening() -> Film:
     parts = [*_parts(moments[-1], rows, ended=True), _faster(slow, fast)]
     says = f"The same attention: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
     frames.append(Frame(parts, says))
-    device = " ".join(newest["device"].split()[:2])
-    return Film(
-        f"One attention, two ways: {rows['naive']['n']:,} tokens on an {device}", frames, HIGH
-    )
+    return Film("One attention, two ways", frames, HIGH)
 
 
 def longest() -> Rows:
@@ -118,25 +112,30 @@ def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
     for way, name in WAYS.items():
         top, took = TOPS[way], rows[way]["seconds"]
         long, y = _long(min(moment.now, took)), top + SIDE + BELOW
-        lane = [
+        parts += [
             word(f"name {way}", sum(ROAD) / 2, HEADS[way], name, size=SMALL, weight=700),
             *_memory(way, top, min(moment.trip, 1) if way == "naive" else 0),
             *_chip(way, top, moment, ended),
             box(f"bar {way}", (LEFT, y), (long, BAR), ORANGE, 0.35, 2),
-            *(_road(moment) if way == "naive" else _stays(moment)),
+            *([*_road(moment), *_ticks(moment, y)] if way == "naive" else _stays(moment)),
         ]
-        done = moment.now >= took
-        if done:
-            lane.append(word(f"took {way}", RIGHT, y + 20, _ms(took), ORANGE, "end", 24, 700))
-        parts += _dimmed(lane) if done and not ended and way == "sdpa" else lane
+        if moment.now >= took:
+            parts.append(word(f"took {way}", RIGHT, y + 20, _ms(took), ORANGE, "end", 24, 700))
     return parts
 
 
-def _dimmed(lane: list[Part]) -> list[Part]:
-    return [
-        part._replace(look={**part.look, "opacity": DIM * float(part.look["opacity"])})
-        for part in lane
-    ]
+def _ticks(moment: Moment, y: float) -> list[Part]:
+    """The number of each trip that is over, in its part of attend's bar."""
+    parts, left = [], float(LEFT)
+    for trip in range(1, math.floor(moment.trip) + 1):
+        right = LEFT + _long(_until(trip))
+        parts.append(word(f"trip {trip}", (left + right) / 2, y + 17.5, f"{trip}", size=SMALL))
+        if trip < TRIPS:
+            parts.append(
+                line(f"tick {trip}", [(right, y), (right, y + BAR)], ORANGE, 2, cap="butt")
+            )
+        left = right
+    return parts
 
 
 def _long(seconds: float) -> float:
@@ -145,10 +144,13 @@ def _long(seconds: float) -> float:
 
 
 def _memory(way: str, top: float, full: float) -> list[Part]:
-    """All scores, where they are kept, or the place that they would take."""
+    """What both ways read, and all scores, where they are kept, or the place they would take."""
+    under = top + STRIP
     return [
         box(f"memory {way}", (LEFT, top), (SIDE, SIDE), GREY, 0.12, 2),
-        box(f"all {way}", (LEFT + 4, top + 4), (SIDE - 8, full * (SIDE - 8)), BLUE, 0.8),
+        line(f"under {way}", [(LEFT, under), (LEFT + SIDE, under)], GREY, 2),
+        word(f"read {way}", LEFT + SIDE / 2, top + 18, "q k v", size=SMALL),
+        box(f"all {way}", (LEFT + 4, under + 4), (SIDE - 8, full * (SIDE - STRIP - 8)), BLUE, 0.8),
     ]
 
 
@@ -194,7 +196,7 @@ def _road(moment: Moment) -> list[Part]:
     tiles = line("stream", [(x, y) for x in ends], BLUE, STREAM, dashes=DASHES)
     passed = GONE * PITCH * (1 - abs(1 - trip % 2))
     moves: dict[str, float | str] = {"stroke-linecap": "butt", "stroke-dashoffset": passed}
-    says = f"{_gone(trip)} of scores"
+    says = f"{_gone(trip)} moved"
     return [
         tiles._replace(look={**tiles.look, **moves}),
         area("head", [(tip, y), (back, y - HEAD), (back, y + HEAD)], BLUE),
@@ -208,14 +210,16 @@ def _stays(moment: Moment) -> list[Part]:
     parts = [line("no road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
     if moment.tile is None:
         x = (start + end) / 2
-        parts.append(word("none", x, y + 24, "0 GB of scores", BLUE, size=SMALL, weight=700))
+        parts.append(word("none", x, y - 13, "0 GB of scores moved", BLUE, size=SMALL, weight=700))
     return parts
 
 
 def _faster(slow: float, fast: float) -> Part:
-    """Between the call's bar and its time."""
-    x, y = LEFT + _long(fast) + 16, TOPS["sdpa"] + SIDE + BELOW + 23
-    return word("faster", x, y, f"{slow / fast:.0f}× as fast", ORANGE, "start", 34, 700)
+    """Under the road that the call's scores don't take."""
+    y = TOPS["sdpa"] + SIDE / 2 + 44
+    return word(
+        "faster", sum(ROAD) / 2, y, f"{slow / fast:.0f}× as fast", ORANGE, size=34, weight=700
+    )
 
 
 def _gone(trip: float) -> str:

@@ -24,7 +24,6 @@ from attnlab.figures.live.parts import (
     across,
     arc,
     box,
-    dot,
     line,
     places,
     ring,
@@ -40,22 +39,27 @@ MENUS = {
     "second noun": ("boy", "girls", "cat", "cats"),
 }
 MANY = ("dogs", "kings", "girls", "cats")
-HIGH, LINE, FLOOR = 270, 180, 152  # of the sheet; of the words; where arcs begin
+HIGH, LINE, FLOOR = 270, 171, 143  # of the sheet; of the words; where arcs begin
 GAP, LEAST = 15, 0.01  # between words, where there is room; a share that is drawn
-EDGE, TOP, TALL = 38, 127, 96  # how much wider the slot of the verbs is than they are; its y
+EDGE, TOP, TALL = 38, 118, 96  # how much wider the slot of the verbs is than they are; its y
 INTO = 14  # how far in it the marks are of what is one or many
 WIDER = 10  # by how much the word that takes is, as it is bold
 AIR = 4  # before the slot
 ROWS = (LINE - 13, LINE + 35)  # lines of the verb for many, and of that for one
 MEANS = 22  # from the line that says so to the verb's
 PIPE = 16  # thickness of an arc of share 1
-MARK, LARGEST = 4, 5  # radius of a noun's marks before it is taken, and of one taken alone
+MARK, LARGEST = 4, 4.5  # radius of a noun's marks before it is taken, and of one taken alone
+SPECK = 1.5  # radius of the least that can be seen
+TAIL = 3  # of their way, beyond where they rest
 TWO = 10  # from one mark to the other, of a noun that is many
-LOWER = 0.94  # of arcs, a factor
-FEET = 24  # from the first to the last of the arcs' ends, at the word that takes
-BAR, BAR_HIGH, ALL = (130, 228), 24, 294  # where shares are laid end to end; how long all are
+LOWER = 0.92  # of arcs, a factor
+FEET, BEFORE = (
+    24,
+    8,
+)  # from the first to the last of arcs' ends; how far left of its middle they are
+BAR, BAR_HIGH, ALL = (130, 219), 24, 294  # where shares are laid end to end; how long all are
 SLIVER = 8  # a part that is narrower has a line to its name
-LOOP, BESIDE = 7, 26  # radius of a word's arc to itself, and how far it is from its middle
+LOOP, AFTER = 7, 15  # radius of a word's arc to itself, and how far right of its middle it is
 BEND = 9  # radius of the turn that marks take at the word that takes
 START = "start"  # what the model has for the beginning of a text
 
@@ -130,30 +134,36 @@ class Scene(NamedTuple):
     def frames(self, guess: str, other: str) -> list[Frame]:
         """Of the film."""
         last, (first, second) = len(self.text) - 1, self.nouns
-        said, it = f"“{self.text[-1]}”", f"“{self.text[first]}”"
-        near = f"“{self.text[second]}”" if second < last else "itself"
-        shares = ", ".join(f"{each:.2f}" for each in sorted(self.shares)[::-1] if each >= LEAST)
+        said, it, near = (f"“{self.text[j]}”" for j in (last, first, second))
+        hard = self._replace(shares=[float(j == first) for j in range(last + 1)])
         asks = [*self.words(), *self.asked(), *self.whole()]
-        takes = [*self.arcs(1), *asks, *self.given()]
-        laid = [*takes, *self.sum(), *self.slot()]
+        takes = [*self.arcs(1), *asks, *self.given(), *self.sum()]
         return [
             Frame(
-                [*self.arcs(0), *self.tried(), *asks, *self.slot(), *self.marks(0)],
+                [*hard.arcs(0), *self.tried(), *asks, *self.slot(), *self.marks(0)],
                 f"{said} asks for the subject: “{self.verbs[0]}” is for many, "
                 f"“{self.verbs[1]}” for one.",
             ),
             Frame(
-                [*takes, *self.slot(), *self.parts(), *self.marks(0)],
-                f"{it} fits best: {said} takes {self.shares[first]:.2f} from it, "
+                [
+                    *hard.arcs(1),
+                    *asks,
+                    *hard.given(),
+                    *hard.parts(self.taken),
+                    *hard.most("hard lookup: "),
+                    *self.slot(),
+                    *self.marks(0),
+                ],
+                f"A hard lookup takes from one winner alone: {it}.",
+            ),
+            Frame(
+                [*takes, *self.slot(), *self.marks(0, is_taken=True)],
+                f"A soft lookup has shares instead: {self.shares[first]:.2f} from {it}, "
                 f"{self.shares[second]:.2f} from {near}.",
             ),
             Frame(
-                [*laid, *self.marks(0, is_taken=True)],
-                f"In place of one winner, a soft lookup has shares: {shares}.",
-            ),
-            Frame(
-                [*laid, *self.marks(1, is_taken=True)],
-                f"The blend, mostly {it}, goes on to where the verb is guessed.",
+                [*takes, *self.slot(), *self.marks(1, is_taken=True)],
+                f"The blend arrives: mostly {it}, and a trace of {near}.",
             ),
             Frame(
                 [
@@ -162,10 +172,16 @@ class Scene(NamedTuple):
                     *self.given(),
                     *self.sum(),
                     *self.slot(guess),
+                    *self.marks(1, is_taken=True),
                 ],
                 f"{said} took most from {it}: the likeliest verb is “{guess}”, not “{other}”.",
             ),
         ]
+
+    @property
+    def taken(self) -> list[int]:
+        """Words from which as much is taken as can be drawn."""
+        return [j for j, share in enumerate(self.shares) if share >= LEAST]
 
     @property
     def middles(self) -> list[float]:
@@ -206,30 +222,31 @@ class Scene(NamedTuple):
     def foot(self, j: int) -> float:
         """Where the arc to a word begins: the farther that is, the further on the right."""
         last = len(self.text) - 1
-        return self.middles[last] + FEET * (0.5 - j / (last - 1)) * (j < last)
+        if j == last:
+            return self.middles[last] + AFTER
+        return self.middles[last] - BEFORE + FEET * (0.5 - j / (last - 1))
 
     def path(self, j: int) -> Part:
         """From the word that takes to another, or to itself."""
         middles, last = self.middles, len(self.text) - 1
-        share, x = self.shares[j], middles[last]
+        share, x = self.shares[j], self.foot(j)
         if j == last:
-            return ring(f"to {j}", x + BESIDE, FLOOR, share, self.colour(j), r=LOOP, thickest=PIPE)
+            return ring(f"to {j}", x, FLOOR, share, self.colour(j), r=LOOP, thickest=PIPE)
         return arc(
             f"to {j}",
-            self.foot(j),
+            x,
             middles[j],
             FLOOR,
             share,
             self.colour(j),
             thickest=PIPE,
-            pull=LOWER * rise(self.foot(j) - middles[j], x + FEET / 2 - middles[0]),
+            pull=LOWER * rise(x - middles[j], self.foot(0) - middles[0]),
         )
 
     def arcs(self, come: float, opacity: float = 0.4) -> list[Part]:
         """To each word that something is taken from: not begun, 0, or there, 1; nouns' in front."""
         parts = []
-        taken = [j for j, share in enumerate(self.shares) if share >= LEAST]
-        for part in map(self.path, sorted(taken, key=lambda j: j in self.nouns)):
+        for part in map(self.path, sorted(self.taken, key=lambda j: j in self.nouns)):
             long = _length(str(part.look["d"])) if "d" in part.look else math.tau * LOOP
             look: dict[str, Any] = {
                 "stroke-dasharray": f"{long * come:.1f} 2000",
@@ -277,24 +294,27 @@ class Scene(NamedTuple):
             for j, share in enumerate(self.shares)
         ]
 
-    def parts(self, is_laid: bool = False) -> list[Part]:
-        """The shares as lengths: none yet in the bar under their words, or laid end to end."""
+    def parts(self, taken: Sequence[int]) -> list[Part]:
+        """The shares of these words as lengths, laid end to end."""
         boxes, right = [], float(BAR[0])
-        for j, share in enumerate(self.shares):
-            if share < LEAST:
-                continue
-            under = min(max(self.middles[j], BAR[0]), BAR[0] + ALL)
-            at, long = (right, ALL * share) if is_laid else (under, 0.0)
-            boxes.append(box(f"part {j}", (at, BAR[1]), (long, BAR_HIGH), self.colour(j), 0.4))
-            right += ALL * share
+        for j in taken:
+            corner, size = (right, BAR[1]), (ALL * self.shares[j], BAR_HIGH)
+            boxes.append(box(f"part {j}", corner, size, self.colour(j), 0.4))
+            right += size[0]
         return boxes
+
+    def most(self, lookup: str = "") -> list[Part]:
+        """Of which word the largest share is."""
+        first = self.nouns[0]
+        middle = BAR[0] + ALL * (sum(self.shares[:first]) + self.shares[first] / 2)
+        says = f"{lookup}{self.text[first]} {self.shares[first]:.2f}"
+        return [word("most", middle, BAR[1] + 18.5, says, size=SMALL)]
 
     def sum(self) -> list[Part]:
         """The shares, laid end to end, and of which words they are."""
-        first, y = self.nouns[0], BAR[1] + 18.5
-        middle = BAR[0] + ALL * (sum(self.shares[:first]) + self.shares[first] / 2)
+        first = self.nouns[0]
         look: dict[str, Any] = {"size": SMALL}
-        taken = [j for j, share in enumerate(self.shares) if share >= LEAST]
+        taken = self.taken
         names, low = [], BAR[1] + BAR_HIGH + 15
         before = ", ".join(self.text[j] for j in taken if j < first)
         if before:
@@ -313,9 +333,9 @@ class Scene(NamedTuple):
             names.append(word(f"name {j}", x, low, self.text[j], self.colour(j), anchor, **look))
             right = left
         return [
-            *self.parts(is_laid=True),
+            *self.parts(self.taken),
             *names,
-            word("most", middle, y, f"{self.text[first]} {self.shares[first]:.2f}", **look),
+            *self.most(),
         ]
 
     def whole(self) -> list[Part]:
@@ -331,29 +351,36 @@ class Scene(NamedTuple):
     def marks(self, come: int, is_taken: bool = False) -> list[Part]:
         """A dot of a noun that is one, two of a noun that is many, as large as what is taken.
 
-        They are above it, 0, or before the verb that is as the first noun, 1.
+        They are above it, 0, or at the verb that it asks for, 1: before that, or behind it if the
+        other noun's are there.
         """
-        is_many, parts = self.text[self.nouns[0]] in MANY, []
-        end, (row, low) = self.left + INTO + (TWO / 2 if is_many else 0), (y - 6 for y in ROWS)
-        for j in reversed(self.nouns):
-            x, is_two = self.foot(j), self.text[j] in MANY
+        parts = []
+        both_are = [self.text[j] in MANY for j in self.nouns]
+        for j, is_two in reversed([*zip(self.nouns, both_are, strict=True)]):
+            row, low = ROWS[0] - 6, ROWS[not is_two] - 6
+            r = max(LARGEST * self.shares[j] ** 0.5, SPECK) if is_taken else MARK
+            apart = min(TWO, 3 * r) * is_two
+            middle = self.left + INTO
+            if j != self.nouns[0] and both_are[0] == both_are[1]:
+                middle = self.left + _width(self.verbs[1]) - SPECK - 3 - apart / 2
+            end = middle + apart / 2
+            x = self.foot(j)
             if j < len(self.text) - 1:
                 there = _turned(str(self.path(j).look["d"]))
             else:  # down to itself
                 top, foot = f"{x:.1f} {FLOOR - TWO * is_two}", f"{x:.1f} {FLOOR}"
                 there = f"M{top}C{top} {foot} {foot}"
             bend = f"C{x:.1f} {row} {x:.1f} {row} {x + BEND:.1f} {row}"
-            on = end - x - BEND + (0 if is_many else low - row)
-            far = _length(there) + _length(f"M{x:.1f} {FLOOR}{bend}") + on
-            r = max(LARGEST * self.shares[j] ** 0.5, 1) if is_taken else MARK
-            apart = min(TWO, 2 * r + 2) * is_two
-            at = (far - (TWO * is_many + apart) / 2) * come
+            far = _length(there) + _length(f"M{x:.1f} {FLOOR}{bend}") + end - x - BEND
+            rest = f"L{end:.1f} {row}L{end:.1f} {low}L{end + TAIL:.1f} {low}"
+            down = low - row
+            at = (far + down - apart) * come
             parts.append(
                 Part(
                     "path",
                     f"mark {j}",
                     {
-                        "d": f"{there}{bend}L{end:.1f} {row}L{end:.1f} {low}",
+                        "d": f"{there}{bend}{rest}",
                         "fill": "none",
                         "stroke": self.colour(j).drawn,
                         "stroke-width": round(2 * r, 2),
@@ -380,8 +407,10 @@ class Scene(NamedTuple):
             means = "many" if is_many else "one"
             parts.append(word(means, self.left + 9, y - MEANS, means, colour, "start", SMALL, 700))
             parts.append(word(f"verb {up}", left, y, verb, colour, "start", SMALL, weight))
-            xs = (INTO - 5, INTO + 5) if is_many else (INTO,)
-            parts += [dot(f"{up} is {x}", self.left + x, y - 6, MARK, colour) for x in xs]
+            xs = (INTO - TWO / 2, INTO + TWO / 2) if is_many else (INTO,)
+            for x in xs:
+                at, floor = self.left + x, y - 6 + LARGEST
+                parts.append(ring(f"{up} is {x}", at, floor, 1, colour, r=LARGEST, thickest=1))
             if is_lost:
                 right = left + LETTER * SMALL * len(verb)
                 parts.append(line("lost", [(left - 1, y - 6), (right, y - 6)], GREY, 2))
