@@ -952,17 +952,21 @@ def test_each_shortcuts_arcs_are_as_thick_as_weights_and_ink_is_what_it_keeps() 
         drawn = np.array([weights[m] for m in looks if looks[m]])
         np.testing.assert_allclose(thick, drawn * thick[0] / drawn[0], atol=0.02)
         kept = film.kept(len(weights))
-        whole = frames[1 if scene.test == film.ONE else 5]  # what full attention keeps
-        share = _ink(parts, f"{way} head") / _ink(whole, "full head")
-        assert share == pytest.approx(kept[way] / kept["full"], abs=0.003)
+        whole = _ink(frames[1], "full head") if scene.test == film.ONE else _ink(parts, "all")
+        assert _ink(parts, f"{way} head") / whole == pytest.approx(
+            kept[way] / kept["full"], abs=0.003
+        )
         if way != "sum":
-            assert _ink(parts, "all") == pytest.approx(_ink(whole, "full head"))
+            assert _ink(parts, "all") == pytest.approx(whole)
     kept, last = film.kept(), frames[-1]
-    for way in ("window", "sum"):
-        share = _ink(last, f"{way} head") / _ink(last, "window all")
-        assert share == pytest.approx(kept[way] / kept["full"], abs=0.003)
+    for way in ("window", "sum", "shared"):  # a bar of a bar
+        bars = (np.ptp(points(last[f"{way} {key}"])[:, 0]) for key in ("kept", "all"))
+        assert next(bars) / next(bars) == pytest.approx(kept[way] / kept["full"], abs=0.003)
     assert film.kept()["shared"] * 4 == film.kept()["full"]
     assert film.kept()["window"] * 4 == pytest.approx(film.kept()["full"], rel=0.05)
+    a_head = [film.kept()[way] // film.HEADS for way in ("sum", "full")]
+    says = opening_of("12-shortcuts").state["frames"][3]["told"]
+    assert says.endswith("{} numbers in place of {}.".format(*a_head))
     assert film.kept()["sum"] * 7 == pytest.approx(film.kept()["full"], rel=0.05)
 
 
@@ -988,6 +992,7 @@ def test_each_result_stands_as_recorded_and_each_shortcut_ends_where_it_fails() 
         {key: (look, text) for _, key, look, text in frame["parts"]}
         for frame in opening_of("12-shortcuts").state["frames"]
     ]
+    told = [frame["told"] for frame in opening_of("12-shortcuts").state["frames"]]
     ends = []
     for scene, parts in zip(film.SCENES, frames[1:-1], strict=True):
         right = known[scene.way][scene.test]["right"]
@@ -999,7 +1004,9 @@ def test_each_result_stands_as_recorded_and_each_shortcut_ends_where_it_fails() 
             ends.append(scene.way)
             assert frames[-1][f"{scene.way} right"][1] == parts["right"][1]
     assert ends == ["window", "sum", "shared"]
-    assert frames[-1]["shared one right"][1] == "100%" == frames[4]["right"][1]
+    assert [known["full"][test]["right"] for test in (film.ONE, film.FOUR)] == [1, 1]
+    assert told[-2].endswith("66% of letters right. Full: 100%.")
+    assert told[-1].endswith("Full attention: 100% in each.")
     assert frames[0]["asked"][1] == f"title {known['full'][film.ONE]['names'][0]}"
     letters = {key for key in frames[0] if key.startswith("letter")}
     assert not letters  # they are inside
