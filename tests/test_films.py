@@ -707,7 +707,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     every = tiles_film.SCORES.reshape(3, 2, 3, 2).swapaxes(1, 2)
     tiled = np.ravel([tiles_film._met(rows)[-1].answers for rows in every])
     np.testing.assert_allclose(tiled, answers, rtol=1e-14)
-    for n, known in ((7, 0), (8, 2), (9, 6)):
+    for n, known in ((6, 0), (7, 2), (8, 6)):
         texts = texts_of("11-cost", n)
         written = [texts[key] for key in texts if key.startswith("answer ")]
         assert written == [f"{each:.1f}" for each in answers[:known]]
@@ -728,12 +728,12 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     frames, told = shown("11-cost"), opening_of("11-cost").state["frames"]
     scores, values = tiles_film.SCORES[0], tiles_film.VALUES
     for n, (many, most) in {
+        2: (2, 1),
         3: (2, 1),
-        4: (2, 1),
+        4: (2, 2),
         5: (2, 2),
-        6: (2, 2),
-        7: (4, 2),
-        8: (6, 2),
+        6: (4, 2),
+        7: (6, 2),
     }.items():
         weights = np.exp(scores[:many] - most)
         wide, high = (float(frames[n]["block"][side]) for side in ("width", "height"))
@@ -742,13 +742,16 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
             values[:many] @ weights / weights.sum(), abs=1e-3
         )
         assert texts_of("11-cost", n)["level"] == f"{high / tiles_film.STEP:.1f}"
+        inside = [float(frames[n][f"inside {j}"]["width"]) for j in range(many // 2)]
+        sums = weights.reshape(-1, 2).sum(axis=1)
+        np.testing.assert_allclose(np.array(inside) / tiles_film.UNIT, sums, atol=1e-3)
     [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
     before, after, trace = frames[at - 1]["block"], frames[at]["block"], frames[at]["trace"]
     assert float(after["width"]) / float(before["width"]) == pytest.approx(np.exp(1 - 2), abs=1e-3)
     assert before["height"] == after["height"]
     assert trace["width"] == before["width"]
-    assert told[at]["told"].startswith("Both sums: × e¹⁻² = 0.37, so the height stays.")
-    assert texts_of("11-cost", at)["factor"] == "width × 0.37"
+    assert told[at]["told"].startswith("A larger score: A now counts 0.37 as much.")
+    assert texts_of("11-cost", at)["factor"] == "× 0.37"
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
     assert start == pytest.approx(float(trace["x"]) + float(trace["width"]), abs=0.1)
     assert 0 < end - float(after["x"]) - float(after["width"]) < 4
