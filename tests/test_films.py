@@ -729,7 +729,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     every = tiles_film.SCORES.reshape(3, 2, 3, 2).swapaxes(1, 2)
     tiled = np.ravel([tiles_film._met(rows)[-1].answers for rows in every])
     np.testing.assert_allclose(tiled, answers, rtol=1e-14)
-    for n, known in ((7, 0), (8, 2), (9, 6)):
+    for n, known in ((6, 0), (7, 2), (8, 6)):
         texts = texts_of("11-cost", n)
         written = [texts[key] for key in texts if key.startswith("answer ")]
         assert written == [f"{each:.1f}" for each in answers[:known]]
@@ -750,12 +750,12 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     frames, told = shown("11-cost"), opening_of("11-cost").state["frames"]
     scores, values = tiles_film.SCORES[0], tiles_film.VALUES
     for n, (many, most) in {
+        2: (2, 1),
         3: (2, 1),
-        4: (2, 1),
+        4: (2, 2),
         5: (2, 2),
-        6: (2, 2),
-        7: (4, 2),
-        8: (6, 2),
+        6: (4, 2),
+        7: (6, 2),
     }.items():
         weights = np.exp(scores[:many] - most)
         wide, high = (float(frames[n]["block"][side]) for side in ("width", "height"))
@@ -764,13 +764,16 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
             values[:many] @ weights / weights.sum(), abs=1e-3
         )
         assert texts_of("11-cost", n)["level"] == f"{high / tiles_film.STEP:.1f}"
+        inside = [float(frames[n][f"inside {j}"]["width"]) for j in range(many // 2)]
+        sums = weights.reshape(-1, 2).sum(axis=1)
+        np.testing.assert_allclose(np.array(inside) / tiles_film.UNIT, sums, atol=1e-3)
     [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
     before, after, trace = frames[at - 1]["block"], frames[at]["block"], frames[at]["trace"]
     assert float(after["width"]) / float(before["width"]) == pytest.approx(np.exp(1 - 2), abs=1e-3)
     assert before["height"] == after["height"]
     assert trace["width"] == before["width"]
-    assert told[at]["told"].startswith("Both sums: × e¹⁻² = 0.37, so the height stays.")
-    assert texts_of("11-cost", at)["factor"] == "width × 0.37"
+    assert told[at]["told"].startswith("A larger score: A now counts 0.37 as much.")
+    assert texts_of("11-cost", at)["factor"] == "× 0.37"
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
     assert start == pytest.approx(float(trace["x"]) + float(trace["width"]), abs=0.1)
     assert 0 < end - float(after["x"]) - float(after["width"]) < 4
@@ -974,17 +977,21 @@ def test_each_shortcuts_arcs_are_as_thick_as_weights_and_ink_is_what_it_keeps() 
         drawn = np.array([weights[m] for m in looks if looks[m]])
         np.testing.assert_allclose(thick, drawn * thick[0] / drawn[0], atol=0.02)
         kept = film.kept(len(weights))
-        whole = frames[1 if scene.test == film.ONE else 5]  # what full attention keeps
-        share = _ink(parts, f"{way} head") / _ink(whole, "full head")
-        assert share == pytest.approx(kept[way] / kept["full"], abs=0.003)
+        whole = _ink(frames[1], "full head") if scene.test == film.ONE else _ink(parts, "all")
+        assert _ink(parts, f"{way} head") / whole == pytest.approx(
+            kept[way] / kept["full"], abs=0.003
+        )
         if way != "sum":
-            assert _ink(parts, "all") == pytest.approx(_ink(whole, "full head"))
+            assert _ink(parts, "all") == pytest.approx(whole)
     kept, last = film.kept(), frames[-1]
-    for way in ("window", "sum"):
-        share = _ink(last, f"{way} head") / _ink(last, "window all")
-        assert share == pytest.approx(kept[way] / kept["full"], abs=0.003)
+    for way in ("window", "sum", "shared"):  # a bar of a bar
+        bars = (np.ptp(points(last[f"{way} {key}"])[:, 0]) for key in ("kept", "all"))
+        assert next(bars) / next(bars) == pytest.approx(kept[way] / kept["full"], abs=0.003)
     assert film.kept()["shared"] * 4 == film.kept()["full"]
     assert film.kept()["window"] * 4 == pytest.approx(film.kept()["full"], rel=0.05)
+    a_head = [film.kept()[way] // film.HEADS for way in ("sum", "full")]
+    says = opening_of("12-shortcuts").state["frames"][3]["told"]
+    assert says.endswith("{} numbers in place of {}.".format(*a_head))
     assert film.kept()["sum"] * 7 == pytest.approx(film.kept()["full"], rel=0.05)
 
 
@@ -1010,6 +1017,7 @@ def test_each_result_stands_as_recorded_and_each_shortcut_ends_where_it_fails() 
         {key: (look, text) for _, key, look, text in frame["parts"]}
         for frame in opening_of("12-shortcuts").state["frames"]
     ]
+    told = [frame["told"] for frame in opening_of("12-shortcuts").state["frames"]]
     ends = []
     for scene, parts in zip(film.SCENES, frames[1:-1], strict=True):
         right = known[scene.way][scene.test]["right"]
@@ -1021,7 +1029,9 @@ def test_each_result_stands_as_recorded_and_each_shortcut_ends_where_it_fails() 
             ends.append(scene.way)
             assert frames[-1][f"{scene.way} right"][1] == parts["right"][1]
     assert ends == ["window", "sum", "shared"]
-    assert frames[-1]["shared one right"][1] == "100%" == frames[4]["right"][1]
+    assert [known["full"][test]["right"] for test in (film.ONE, film.FOUR)] == [1, 1]
+    assert told[-2].endswith("66% of letters right. Full: 100%.")
+    assert told[-1].endswith("Full attention: 100% in each.")
     assert frames[0]["asked"][1] == f"title {known['full'][film.ONE]['names'][0]}"
     letters = {key for key in frames[0] if key.startswith("letter")}
     assert not letters  # they are inside

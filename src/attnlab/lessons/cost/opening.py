@@ -1,10 +1,11 @@
 """Lesson 11 opens with a tile that slides over all scores: four are seen at a time, then forgotten.
 
 The first query is followed. Each key gives it a column, as wide as its weight and as high as its
-value. Columns are levelled into one block, whose width is the sum of the weights, s, and whose area
-is the sum of weights × values, o: these and the largest score, m, are what is kept. Keys B bring a
-larger score, so the block becomes narrower by one factor, and no score of A is needed again. In the
-end its height, o/s, is the answer, at which all columns at once are levelled, too.
+value. Columns are poured level, into one block, whose width is the sum of the weights, s, and whose
+area is the sum of weights × values, o: these and the largest score, m, are what is kept. Inside it
+each block of keys stays as wide as its weights. Keys B bring a larger score, so what A gave becomes
+narrower by one factor, and no score of A is needed again. In the end the block's height, o/s, is
+the answer, at which all columns at once are level, too.
 """
 
 from __future__ import annotations
@@ -40,13 +41,12 @@ LOW, FOOT = TOP + TOKENS * CELL, 257  # of all scores; a line under them
 HEADS = 20, 44  # lines over them
 ANSWERS, LENGTH = 256, 42  # left of answers, and how wide they are
 ROOM, ROOM_SIZE = (306, TOP - 2), (172, LOW - TOP + 5)  # of what is kept, in fast memory
-SUMS, UNIT, STEP = 310, 76.5, 29  # left of columns; px for a weight of 1, and for a value of 1
+SUMS, UNIT, STEP = 310, 76.5, 31  # left of columns; px for a weight of 1, and for a value of 1
 MARGIN = 3  # of fast memory around a tile
 APART = (ROOM[0] + ROOM_SIZE[0] / 2 - CELL, 80)  # the tile that has not come yet
 LARGEST = (445, 57)  # a row's largest score so far
 DIGITS = 20  # size of scores
 DARK, PALE = 0.6, 0.2  # faces of a row's largest score so far, and of others
-RAISED = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 class Kept(NamedTuple):
@@ -99,7 +99,6 @@ def opening() -> Film:
     kept = [_met(rows) for rows in every]
     first, firsts = every[0], kept[0]
     a, b, c = firsts
-    old, new, factor = a.m[0], b.m[0], b.factors[0]
     frames: list[Frame] = []
 
     def tile(j: int, told: str, *more: Part, known: int = 0, held: Kept | None = None) -> None:
@@ -114,30 +113,27 @@ def opening() -> Film:
         now, before = firsts[j], firsts[j - 1] if j else NOTHING
         weights = np.exp(first[j, 0] - now.m[0])
         left = SUMS + UNIT * before.s[0] * now.factors[0]
-        covered = np.full(BLOCK, now.answers[0] - 1 / STEP)  # whose edges are not seen
-        highs = covered if level else VALUES[j * BLOCK :][:BLOCK]
-        return _columns(j * BLOCK, weights, highs, left, named=not level)
+        highs = np.full(BLOCK, now.answers[0]) if level else VALUES[j * BLOCK :][:BLOCK]
+        return _columns(j * BLOCK, weights, highs, left, named=not level, opacity=float(not level))
 
     told = f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores. Fast memory has room for "
     parts = [*_grid(0), *_answers([]), *_memory(APART), *_apart()]
     frames.append(Frame(parts, f"{told}{BLOCK**2}, and a few totals."))
-    told = "Both orange frames are fast memory. Bold is a row's largest score so far."
-    tile(0, told)
     told = "Each key is a column: width = e^(score − max), height = value."
     tile(0, told, *columns(0))
-    told = "Levelled: width sums weights, area weights × values. Query 2 likewise."
-    tile(0, told, *columns(0, True), *_block(a))
-    told = f"The tile moves on and forgets A. Query 1 has a larger score: {_whole(new)}"
-    tile(1, f"{told}, not {_whole(old)}.", *_trace(a), *_block(a), held=a)
-    power, shrunk = f"e{_whole(old)}⁻{_whole(new)}".translate(RAISED), a.shrunk(b.factors)
-    told = f"Both sums: × {power} = {factor:.2f}, so the height stays. No score of A is needed."
-    tile(1, told, *_trace(a), *_block(shrunk), *_shrinks(shrunk))
-    told = "B's columns join. Their weights are measured from the new max."
-    tile(1, told, *columns(1), *_block(shrunk))
-    told = "Levelled again, and B is forgotten, too. C's columns join."
-    tile(2, told, *columns(1, True), *columns(2), *_block(b))
-    told = "Levelled a last time. Its height, area over width, is the answer."
-    tile(2, told, *columns(2, True), *_block(c), known=1)
+    told = "Pour the columns level: height = the average so far."
+    tile(0, told, *columns(0, True), *_block([a]))
+    told = "The tile moves on to B. A's scores are forgotten."
+    tile(1, told, *_trace(a), *_block([a]), held=a)
+    shrunk = a.shrunk(b.factors)
+    told = f"A larger score: A now counts {b.factors[0]:.2f} as much. Narrower, same height."
+    tile(1, told, *_trace(a), *_block([shrunk]), *_shrinks(shrunk))
+    told = "B's columns join. Their widths are measured from the new max."
+    tile(1, told, *columns(1), *_block([shrunk]))
+    told = "Poured level again, and B's scores are forgotten. C's columns join."
+    tile(2, told, *columns(1, True), *columns(2), *_block([a, b]))
+    told = "Poured level a last time: the height is the answer."
+    tile(2, told, *columns(2, True), *_block(firsts), known=1)
     parts = [*_grid(BLOCKS**2, None, 0), *_answers(kept, 0), *_at_once(c)]
     told = f"On it goes, never more than {BLOCK**2} scores held. All {TOKENS} columns at once"
     frames.append(Frame(parts, f"{told}: {c.answers[0]:.1f}, too."))
@@ -171,8 +167,7 @@ def _corner(tile: int) -> Place:
 def _grid(done: int, held: int | None = None, followed: int | None = None) -> list[Part]:
     """Queries, keys, and all scores, none of which is there: ticked are those that were used."""
     parts = [
-        word("queries", 2, FOOT, "queries", anchor="start", size=SMALL),
-        word("all", LEFT + 16, FOOT, f"{TOKENS**2} scores", anchor="start", size=SMALL),
+        word("queries", LEFT - 16, FOOT, "queries", size=SMALL),
         word("keys", 2, HEADS[0], "keys", anchor="start", size=SMALL),
         word("values", 2, HEADS[1], "values", anchor="start", size=SMALL),
     ]
@@ -199,7 +194,7 @@ def _grid(done: int, held: int | None = None, followed: int | None = None) -> li
     side = TOKENS * CELL
     for n in range(TOKENS + 1):
         along, edge = n * CELL, n % BLOCK == 0
-        thick, pale = (1.5, 0.8) if edge else (1, 0.4)
+        thick, pale = (1.5, 0.8) if edge else (1, 0.25)
         across, down = [(0, along), (side, along)], [(along, 0), (along, side)]
         parts += [
             line(f"{key} {n}", [(LEFT + x, TOP + y) for x, y in ends], GREY, thick, pale, "4 4")
@@ -223,7 +218,7 @@ def _memory(corner: Place) -> list[Part]:
 
 def _title(text: str, colour: str | Colour = ORANGE) -> Part:
     """Of what is kept."""
-    return word("title", ROOM[0] + ROOM_SIZE[0], HEADS[1], text, colour, "end", weight=600)
+    return word("title", ROOM[0] + ROOM_SIZE[0], HEADS[1], text, colour, "end", SMALL, 600)
 
 
 def _apart() -> list[Part]:
@@ -288,27 +283,39 @@ def _columns(
     left: float,
     named: bool = False,
     of: str = "column",
+    opacity: float = 1,
 ) -> list[Part]:
     """Of keys from this on, side by side; with their values, if they are named."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
         size, colour = (UNIT * weight, STEP * high), COLOURS[n // BLOCK]
-        parts.append(_standing(f"{of} {n}", left, size, colour))
+        parts.append(_standing(f"{of} {n}", left, size, colour, opacity))
         if named:
-            at = left + max(size[0] / 2, 10), LOW - size[1] - 5
+            at = left + max(size[0] / 2, 8), LOW - size[1] - 5
             parts.append(word(f"high {n}", *at, _whole(high), size=SMALL))
         left += size[0]
     return parts
 
 
-def _block(kept: Kept) -> list[Part]:
-    """What columns of the first query were levelled into, and how high it is."""
-    answer = kept.answers[0]
-    size = UNIT * kept.s[0], STEP * answer
-    level = f"{answer:.1f}"
+def _block(kept: list[Kept]) -> list[Part]:
+    """What columns of the first query were levelled into after each block of keys: its height.
+
+    Each block of keys has in it what its weights are by now.
+    """
+    last, parts, left = kept[-1], [], SUMS + 0.0
+    wide, high = UNIT * last.s[0], STEP * last.answers[0]
+    sums = np.array([each.s[0] * np.exp(each.m[0] - last.m[0]) for each in kept])
+    for n, share in enumerate(np.diff(sums, prepend=0)):
+        size = UNIT * share, high
+        parts += [
+            _standing(f"inside {n}", left, size, COLOURS[n], 0.4),
+            word(f"inside name {n}", left + size[0] / 2, LOW - 10, NAMES[n], size=SMALL),
+        ]
+        left += size[0]
     return [
-        _standing("block", SUMS, size, GREY),
-        word("level", SUMS, LOW - size[1] - 5, level, anchor="start", size=SMALL, weight=600),
+        *parts,
+        box("block", (SUMS, LOW - high), (wide, high), GREY, 0, 2),
+        word("level", SUMS + wide / 2, LOW - high - 5, f"{last.answers[0]:.1f}", weight=600),
     ]
 
 
@@ -322,11 +329,11 @@ def _shrinks(shrunk: Kept) -> list[Part]:
     """By how much, over an arrow from its old right edge to the new one."""
     s, factor = shrunk.s[0], shrunk.factors[0]
     old, new = SUMS + UNIT * s / factor, SUMS + UNIT * s
-    y, tip = LOW - STEP * shrunk.answers[0] - 11, new + 2
+    y, tip = LOW - STEP * shrunk.answers[0] / 2, new + 3
     return [
         line("shaft", [(old, y), (tip, y)], ORANGE, 3),
         line("head", [(tip + 8, y - 6), (tip, y), (tip + 8, y + 6)], ORANGE, 3),
-        word("factor", (new + old) / 2, y - 13, f"width × {factor:.2f}", weight=700),
+        word("factor", new + 4, y - 14, f"× {factor:.2f}", anchor="start", weight=700),
     ]
 
 
