@@ -1031,7 +1031,8 @@ def test_each_result_stands_as_recorded_and_each_shortcut_ends_where_it_fails() 
     assert ends == ["window", "sum", "shared"]
     assert [known["full"][test]["right"] for test in (film.ONE, film.FOUR)] == [1, 1]
     assert told[-2].endswith("66% of letters right. Full: 100%.")
-    assert told[-1].endswith("Full attention: 100% in each.")
+    assert told[-1].endswith("full attention 100% in each, shared keys for one book.")
+    assert film._percent(known["shared"][film.ONE]["right"]) == "100%"
     assert frames[0]["asked"][1] == f"title {known['full'][film.ONE]['names'][0]}"
     letters = {key for key in frames[0] if key.startswith("letter")}
     assert not letters  # they are inside
@@ -1122,6 +1123,6 @@ def test_bars_end_as_their_times_most_of_which_are_trips_of_scores_or_none() -> 
     assert tiles[0] != tiles[1]
     assert tiles[2:] == 7 * [None]  # the call is done
     assert (
-        "16,384 tokens on an NVIDIA H100: 8.6 GB of scores."
+        "16,384 tokens, 16 heads: 8.6 GB of scores."
         in opening_of("13-gpu-sdpa").state["frames"][0]["told"]
     )

@@ -68,14 +68,14 @@ def opening() -> Film:
     moments = [Moment(fast * half / 2, half / 2, tile) for half, tile in enumerate(RUN)]
     moments += [Moment(_until(trip), trip) for trip in range(1, TRIPS + 1)]
     told = [
-        f"{n:,} tokens on an {device}: {_gone(1)} of scores. Watch where they go.",
+        f"{n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores. Watch where they go.",
         "attend sends every score to memory. The call takes a tile through all steps.",
         f"{_ms(fast)}, and the call is done: it used each tile straight away, on the chip.",
         *TRAVELS,
     ]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
     parts = [*_parts(moments[-1], rows, ended=True), _faster(slow, fast)]
-    says = f"The same attention: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
+    says = f"On an {device}: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
     frames.append(Frame(parts, says))
     return Film("One attention, two ways", frames, HIGH)
 
@@ -166,7 +166,11 @@ def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
     ]
     parts.append(box(f"chip {way}", (CHIP, top + PIN), (WIDE_CHIP, SIDE - 2 * PIN), GREY, 0.12, 2))
     if way == "naive":
-        says = ["one step", "per trip"] if ended else [STEPS[math.floor(moment.trip / 2)]]
+        says = (
+            [f"{len(STEPS)} steps,", f"{TRIPS} trips"]
+            if ended
+            else [STEPS[math.floor(moment.trip / 2)]]
+        )
     else:
         side = CELLS * CELL
         corner = CHIP + 12, middle - side / 2

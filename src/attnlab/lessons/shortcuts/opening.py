@@ -144,7 +144,7 @@ def opening() -> Film:
     ]
     parts += [part for n, scene in enumerate(failed) for part in _lane(n, scene, known)]
     least = _percent(min(shares["full"].values()))
-    says = f"Small models, trained each way. Full attention: {least} in each."
+    says = f"Small models: full attention {least} in each, shared keys for one book."
     frames.append(Frame(parts, says))
     return Film("Each shortcut loses something else", frames, HIGH)
 

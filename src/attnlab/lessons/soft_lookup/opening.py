@@ -141,8 +141,8 @@ class Scene(NamedTuple):
         return [
             Frame(
                 [*hard.arcs(0), *self.tried(), *asks, *self.slot(), *self.marks(0)],
-                f"{said} asks for the subject: “{self.verbs[0]}” is for many, "
-                f"“{self.verbs[1]}” for one.",
+                f"Next comes “{self.verbs[0]}” for many or “{self.verbs[1]}” for one: "
+                f"{said} asks whose.",
             ),
             Frame(
                 [
