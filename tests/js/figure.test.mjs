@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { latest, moved, percent, settling, shade, unanswered, watched } from "../../src/attnlab/figures/live/figure.mjs";
+import { latest, moved, settling, shade, unanswered, watched } from "../../src/attnlab/figures/live/figure.mjs";
 
 const from = (row, column) => ({ row, column });
 
@@ -42,10 +42,6 @@ test("other keys move nothing, so that Tab leaves the grid", () => {
 test("a share's colour is the nearest step, also outside of 0 and 1", () => {
   assert.deepEqual(shade(0.51), ["var(--w10)", "var(--i10)"]);
   for (const [share, step] of [[0, 0], [1, 20], [-3, 0], [3, 20]]) assert.equal(shade(share)[0], `var(--w${step})`);
-});
-
-test("a share is said in whole per cent", () => {
-  assert.equal(percent(0.866), "87 %");
 });
 
 const told = (node, news) => node.dispatchEvent(new Event(`attn-${news}`));

@@ -22,8 +22,6 @@ export function setText(node, text) {
 
 // Numbers ---------------------------------------------------------------------------------------
 
-export const percent = (share) => `${(100 * share).toFixed(0)} %`;
-
 /** Face and ink for a share between 0 and 1, as ramp.py gives them to the style sheet. */
 export const shade = (share) => {
   const step = Math.round(Math.min(Math.max(share, 0), 1) * 20);
