@@ -90,7 +90,7 @@ def test_what_is_lit_is_said_and_lit_in_the_dark() -> None:
     assert lit.alt.endswith("Lit: the queries, W_o and the mask.")
     assert "Lit" not in plain.alt
     assert "This lesson" not in plain.title
-    assert lit.dark_png != plain.dark_png
+    assert lit.rows[0][1] != plain.rows[0][1]
 
 
 def test_lessons_reach_it_beside_their_own_figures() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from xml.etree.ElementTree import Element, fromstring
 
 import matplotlib.image
 import numpy as np
@@ -22,9 +24,23 @@ from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 from attnlab.figures.picture import Picture, draw_heatmap, name_lines, new_figure
 
+SVG = "{http://www.w3.org/2000/svg}"
 
-def pixels(png: bytes) -> np.ndarray:
-    return np.asarray(matplotlib.image.imread(io.BytesIO(png), format="png"))[..., :3]
+
+def parts(picture: Picture) -> tuple[list[Element], list[Element]]:
+    """Its panels in the light theme, and in the dark one."""
+    (light, dark) = ([fromstring(piece.svg) for piece in row] for row in picture.rows[0])
+    return light, dark
+
+
+def words(part: Element) -> dict[str, Element]:
+    return {"".join(text.itertext()): text for text in part.iter(f"{SVG}text")}
+
+
+def first_cell(part: Element) -> tuple[float, ...]:
+    (image,) = part.iter(f"{SVG}image")
+    data = base64.b64decode(image.attrib["{http://www.w3.org/1999/xlink}href"].partition(",")[2])
+    return tuple(matplotlib.image.imread(io.BytesIO(data), format="png")[-5, 5, :3])
 
 
 def luminance(colour: object) -> float:
@@ -48,17 +64,42 @@ def marked() -> Picture:
 
 
 def test_a_picture_has_the_background_of_each_theme_and_the_same_size() -> None:
-    light, dark = (pixels(png) for png in (marked().png, marked().dark_png))
-    assert light.shape == dark.shape
-    assert light[0, 0] == pytest.approx(1.0)
-    assert dark[0, 0] == pytest.approx(picture.DARK, abs=0.003)
+    light, dark = parts(marked())
+    assert [part.attrib["viewBox"] for part in light] == [part.attrib["viewBox"] for part in dark]
+    assert {part.attrib["style"] for part in light} == {"background:#ffffff"}
+    assert {part.attrib["style"] for part in dark} == {"background:#111111"}
 
 
 def test_nothing_is_drawn_in_the_dark_themes_own_colour() -> None:
-    light, dark = (pixels(png)[:, :700] for png in (marked().png, marked().dark_png))
-    inked = (light < 0.1).all(axis=-1)
-    assert inked.sum() > 500
-    assert dark[inked].min() > 0.7  # where ink is on white, there is light ink on dark
+    _, (dark, _) = parts(marked())
+    assert luminance(words(dark)["a word"].attrib["fill"]) > 0.5
+    (cross,) = re.findall(r'<path id="[^"]*" d="M -3[^/]*', marked().rows[0][1][0].svg)
+    assert luminance(re.findall(r"stroke: (#\w{6})", cross)[0]) > 0.5
+
+
+def test_words_are_words_in_the_pages_type_and_held_where_they_are_aligned() -> None:
+    figure, [[axes]] = new_figure()
+    axes.text(0.5, 0.5, "÷ √d_k, one\nW_q", ha="center")
+    axes.text(1, 1, "right\nended", ha="right")
+    axes.set(ylabel="turned", yscale="log", ylim=(0.1, 10))
+    ((part,), _) = parts(Picture(figure, "words"))
+    found = words(part)
+    assert "sans-serif" in part.attrib["font-family"]
+    assert [low.text for low in found["÷ √dk, one"]] == ["k", ", one"]
+    middle, end = (found[name].attrib for name in ("Wq", "ended"))
+    assert (middle["text-anchor"], end["text-anchor"]) == ("middle", "end")
+    assert middle["x"] == found["÷ √dk, one"].attrib["x"]
+    assert "rotate(-90" in found["turned"].attrib["transform"]
+    assert {"10⁻¹", "10¹"} <= set(found)
+    axes.set_title("$W_q$")
+    with pytest.raises(ValueError, match="write plain words, and W_q for a subscript"):
+        Picture(figure, "words", "a title")
+
+
+def test_a_panel_is_in_one_part_alone() -> None:
+    light, _ = parts(marked())
+    assert ["a word" in words(part) for part in light] == [True, False]
+    assert [len([*part.iter(f"{SVG}image")]) for part in light] == [0, 1]
 
 
 @pytest.mark.parametrize("ramp", [picture.WEIGHT_COLOURS, picture.SIGNED], ids=lambda r: r.name)
@@ -69,13 +110,12 @@ def test_numbers_in_a_heatmap_can_be_read_in_both_themes(ramp: Colormap) -> None
 
 
 def test_a_heatmap_is_turned_round_in_the_dark_and_another_image_is_not() -> None:
-    light, dark = (pixels(png)[400:600, 1400:1500] for png in (marked().png, marked().dark_png))
-    assert luminance(tuple(light[5, 5])) < 0.1 < 0.5 < luminance(tuple(dark[5, 5]))
+    (_, light), (_, dark) = parts(marked())
+    assert luminance(first_cell(light)) < 0.1 < 0.5 < luminance(first_cell(dark))
     figure, [[axes]] = new_figure()
     axes.imshow(np.eye(2), cmap="viridis")
-    kept = Picture(figure, "two colours")
-    middle = (slice(200, 210), slice(800, 810))
-    assert np.array_equal(pixels(kept.png)[middle], pixels(kept.dark_png)[middle])
+    (light,), (dark,) = parts(Picture(figure, "two colours"))
+    assert first_cell(light) == first_cell(dark)
 
 
 def test_a_picture_breaks_between_its_panels_and_its_words_stay_large() -> None:
@@ -83,7 +123,7 @@ def test_a_picture_breaks_between_its_panels_and_its_words_stay_large() -> None:
     least = [int(width) for width in re.findall(r"min-width:calc\(.*?\*(\d+)px\)", html)]
     own = [int(width) for width in re.findall(r'width="(\d+)" ', html) if width != "0"]
     assert (len(own), len(least)) == (2, 4)
-    size = picture.SIZE * picture.DOTS / 72
+    size = picture.SIZE * picture.LARGE
     assert all(size * low / wide >= 12.9 for low, wide in zip(least, own, strict=False))
 
 

@@ -2,7 +2,7 @@
 
     python -m attnlab.bench                              what there is for the CPU, in two minutes
     python -m attnlab.bench --device cuda --d 64 128     every backend and the kernel, on a GPU
-    python -m attnlab.bench --tiled work/11-cost/11-cost.ipynb --plot mine.png
+    python -m attnlab.bench --tiled work/11-cost/11-cost.ipynb --plot mine.html
 
 Everything on the CPU runs on one core. A way starts no length that would take it past its budget,
 and its row says so.
@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
         help="a notebook or .py with a tiled_attention of your own, which is run",
     )
     add("--json", type=Path, metavar="FILE", help="write what was measured")
-    add("--plot", type=Path, metavar="FILE.png", help="draw it")
+    add("--plot", type=Path, metavar="FILE.html", help="draw it")
     add("--record", action="store_true", help="keep it in the package, for lesson 13")
     return words
 
@@ -83,8 +83,8 @@ def main() -> None:
     for name, value in DEFAULTS[asked.device].items():
         if getattr(asked, name) is None:
             setattr(asked, name, value)
-    if asked.plot and asked.plot.suffix != ".png":
-        words.error(f"--plot draws a .png, and the file is {asked.plot.name}")
+    if asked.plot and asked.plot.suffix != ".html":
+        words.error(f"--plot draws a page, FILE.html, and the file is {asked.plot.name}")
     from attnlab.bench import report
 
     try:
@@ -178,13 +178,14 @@ def _memory(asked: argparse.Namespace) -> float:
 
 
 def _draw(path: Path, runs: list[Run]) -> None:
-    """A picture of each comparison, numbered if there are several."""
+    """A page with a picture of each comparison."""
     from attnlab.bench import plot
 
-    for count, run in enumerate(runs, 1):
+    page = "<!doctype html><meta charset=utf-8><body style='font-family:sans-serif'>"
+    for run in runs:
         title = f"d = {run.d}, {run.dtype}{', causal' if run.causal else ''}"
-        place = path if len(runs) == 1 else path.with_stem(f"{path.stem}-{count}")
-        write_whole(place, plot(run.rows, title).png)
+        page += plot(run.rows, title)._repr_mimebundle_()["text/html"]
+    write_whole(path, page.encode())
 
 
 if __name__ == "__main__":

@@ -56,11 +56,11 @@ class Table(NamedTuple):
 
 _Q, _K, _V, _ABOVE = 0.46, -0.46, -1.34, 0.62  # heights of the lines, and of tables above steps
 BOXES = {
-    "W_q": Box(0, "W_q", (1.56, _Q), 0.7, ORANGE, "(d, $d_k$)"),
-    "W_k": Box(0, "W_k", (1.56, _K), 0.7, BLUE, "(d, $d_k$)"),
-    "W_v": Box(0, "W_v", (1.56, _V), 0.7, GREEN, "(d, $d_v$)"),
+    "W_q": Box(0, "W_q", (1.56, _Q), 0.7, ORANGE, "(d, d_k)"),
+    "W_k": Box(0, "W_k", (1.56, _K), 0.7, BLUE, "(d, d_k)"),
+    "W_v": Box(0, "W_v", (1.56, _V), 0.7, GREEN, "(d, d_v)"),
     "scores": Box(0, "Q Kᵀ", (4.38, 0), 0.82, PURPLE),
-    "scale": Box(1, r"÷ \sqrt{d_k}", (0.54, 0), 0.82, PURPLE),
+    "scale": Box(1, "÷ √d_k", (0.54, 0), 0.82, PURPLE),
     "mask": Box(1, "mask", (1.44, 0), 0.7, PURPLE, "optional"),
     "softmax": Box(1, "softmax", (2.52, 0), 1.0, PURPLE, "rows\nsum to 1"),
     "mix": Box(1, "A V", (3.74, 0), 0.62, GREEN),
@@ -69,9 +69,9 @@ BOXES = {
 TABLES = {
     "X": Table(0, (0.42, _K), "black", "X", "(N, d)"),
     "context": Table(0, (0.42, (_K + _V) / 2), "black", "context", "(M, d)"),
-    "Q": Table(0, (2.94, _Q), ORANGE, "Q (N, $d_k$)"),
-    "K": Table(0, (2.94, _K), BLUE, "K (M, $d_k$)"),
-    "V": Table(0, (2.94, _V), GREEN, "V (M, $d_v$)"),
+    "Q": Table(0, (2.94, _Q), ORANGE, "Q (N, d_k)"),
+    "K": Table(0, (2.94, _K), BLUE, "K (M, d_k)"),
+    "V": Table(0, (2.94, _V), GREEN, "V (M, d_v)"),
 }
 # Where the second panel's steps are if heads are lit, which have to be joined before W_o.
 _WITH_HEADS = {"scale": 0.5, "mask": 1.4, "softmax": 2.4, "mix": 3.4}
@@ -84,8 +84,8 @@ _MADE = {
     "scale": "(N, M)",
     "mask": "(N, M)",
     "softmax": "A (N, M)",
-    "mix": "Z (N, $d_v$)",
-    "join": "(N, H·$d_v$)",
+    "mix": "Z (N, d_v)",
+    "join": "(N, H·d_v)",
     "W_o": "(N, d)",
 }
 # What can be lit around the steps: how far it goes, how many copies, and what they are.
@@ -253,11 +253,8 @@ def _box(place: Axes, box: Box, is_lit: bool, is_optional: bool) -> None:
         linestyle="--" if dashed else "-",
         zorder=2,
     )
-    label = f"${box.label}$" if "_" in box.label else box.label
-    if is_lit:
-        label = rf"$\mathbf{{{box.label}}}$" if "W_" in box.label else label
     weight = "bold" if is_lit else "normal"
-    _words(place, (x, y - 0.01), label, "white" if is_lit else "black", "center", weight=weight)
+    _words(place, (x, y - 0.01), box.label, "white" if is_lit else "black", "center", weight=weight)
     if box.under:
         _words(place, (x, y - _TALL / 2 - 0.05), box.under, GREY, "top", linespacing=1.1)
 

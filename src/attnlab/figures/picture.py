@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -21,10 +20,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
-from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
-from PIL import Image
+from matplotlib.transforms import Affine2D, Bbox, ScaledTranslation, blended_transform_factory
 
-from attnlab.figures import palette
+from attnlab.figures import palette, svg
 from attnlab.figures.arrays import as_array
 from attnlab.figures.live.ramp import DARK as DARK_WEIGHTS
 from attnlab.figures.live.ramp import LIGHT as WEIGHTS
@@ -50,11 +48,11 @@ _DARK_RAMPS = {
     "signed": _ramp("signed in the dark", *palette.SIGNED[1]),
 }
 QUIET = "#5c5c5c"  # ticks, and what an axis is called: there when one asks, never in the way
-SIZE = 13  # points of all words
-DOTS = 110  # an inch has as many of a page's pixels; twice as many are drawn, for sharp screens
-# As far as a picture shrinks in a narrow page, where its words are 13 pixels high. Then it breaks
+SIZE = 13  # points of all words, and their pixels in a narrow page
+# Pixels of a point in a wide page. In a narrow one a picture shrinks to a pixel a point, breaks
 # between its panels, and a panel that is still too wide is scrolled.
-SHRINKS = 13 / (SIZE * DOTS / 72)
+LARGE = 1.25
+NARROW = 400  # points: a picture that is no wider has its words beside it, where there is room
 STYLE: Any = {
     "font.size": SIZE,
     "axes.titlesize": SIZE,
@@ -76,9 +74,9 @@ STYLE: Any = {
     "lines.linewidth": 2.4,
     "lines.solid_capstyle": "round",
     "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "mathtext.default": "regular",  # a subscript looks like the words around it
+    "svg.hashsalt": "attnlab",  # the same names in each run
 }
+FIRST, OTHERS = "font-size:1.15em;font-weight:600", "opacity:0.75"  # lines of what is said
 HATCH = "#c4c4c4"
 # Points from a line's end to its name, where a leader is between them, and a piece of the line.
 LEAD, STROKE = 36, 20
@@ -116,48 +114,43 @@ class Picture:
             figure.axes[0].set_title("", loc="left")
         with mpl.rc_context(STYLE):
             figure.draw_without_rendering()  # what stands where is known then
-        figure.set_layout_engine("none")  # the dark one is the same picture, label for label
-        self._light, light = _drawn(figure)
-        _darken(figure)
-        self._dark, dark = _drawn(figure)
-        self._rows = [*zip(light, dark, strict=True)]
+            figure.set_layout_engine("none")  # the dark one is the same picture, label for label
+            light = _drawn(figure)
+            _darken(figure)
+            self.rows = [*zip(light, _drawn(figure), strict=True)]
         self.alt = " ".join(alt.split())
-
-    @property
-    def png(self) -> bytes:
-        """The whole, for the light theme."""
-        return _png(self._light)
-
-    @property
-    def dark_png(self) -> bytes:
-        """The whole, for the dark one."""
-        return _png(self._dark)
 
     def __repr__(self) -> str:
         return " ".join(["Picture:", *self.title.split(), self.alt])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        parts: list[str] = []
-        for n, line in enumerate(self.title.splitlines()):
-            look = "opacity:0.75" if n else "font-size:1.1em;font-weight:600"
-            parts.append(f'<p style="margin:0 0 8px;{look}">{html.escape(line)}</p>')
-        alt = self.alt
-        for light, dark in self._rows:
-            parts.append('<div style="display:flex;flex-wrap:wrap;align-items:flex-start">')
-            for piece in light:  # the first says all of it
-                parts.append(_shown(piece, alt))
-                alt = ""
-            parts += [_hidden(piece) for piece in dark]
-            parts.append("</div>")
-        shown = f'<div style="max-width:100%;overflow-x:auto">{"".join(parts)}</div>'
+        words = "".join(
+            f'<p style="margin:0 0 8px;{OTHERS if n else FIRST}">{html.escape(line)}</p>'
+            for n, line in enumerate(self.title.splitlines())
+        )
+        rows, alt = "", self.alt
+        for light, dark in self.rows:
+            shown = _shown(light[0], alt) + "".join(_shown(piece, "") for piece in light[1:])
+            hidden = "".join(map(_hidden, dark))
+            rows += f'<div style="display:flex;flex-wrap:wrap">{shown}{hidden}</div>'
+            alt = ""  # the first part says all of it
+        width = max(sum(piece.width for piece in light) for light, _ in self.rows)
+        # The words stand beside it, or above.
+        room = "1 1 15em;max-width:22em" if width <= NARROW else "1 1 100%"
+        shown = (
+            '<div style="display:flex;flex-wrap:wrap;column-gap:2em">'
+            f'<div style="flex:{room}">{words}</div>'
+            f'<div style="flex:0 1 {width * LARGE:.0f}px;min-width:0;overflow-x:auto">{rows}</div>'
+            "</div>"
+        )
         return {"text/plain": repr(self), "text/html": shown}
 
 
 class Piece(NamedTuple):
-    """A part of a picture, and how many of a page's pixels it is wide."""
+    """A part of a picture, and how many points it is wide."""
 
-    png: bytes
-    width: int
+    svg: str
+    width: float
 
 
 def _shown(piece: Piece, alt: str) -> str:
@@ -166,8 +159,8 @@ def _shown(piece: Piece, alt: str) -> str:
     hidden = "" if alt else ' aria-hidden="true"'
     style = _style(piece.width, f"(1 - {IN_THE_DARK})")
     return (
-        f'<img alt="{words}"{hidden} width="{piece.width}" style="{style}" '
-        f'src="{_as_url(piece.png)}">'
+        f'<img alt="{words}"{hidden} width="{piece.width * LARGE:.0f}" style="{style}" '
+        f'src="{_as_url(piece.svg)}">'
     )
 
 
@@ -176,55 +169,40 @@ def _hidden(piece: Piece) -> str:
     style = f"width:auto;{_style(piece.width, f'({IN_THE_DARK})')}"
     return (
         f'<img alt="" aria-hidden="true" width="0" height="0" style="{style}" '
-        f'src="{_as_url(piece.png)}">'
+        f'src="{_as_url(piece.svg)}">'
     )
 
 
-def _style(width: int, share: str) -> str:
+def _style(width: float, share: str) -> str:
     """Between its own width and the narrowest in which words can be read; or nothing at all."""
-    least = f"calc({share}*{width * SHRINKS:.0f}px)"
+    least, most = (f"calc({share}*{scale * width:.0f}px)" for scale in (1, LARGE))
     # Each grows by its width, so that panels of one row keep one scale.
-    return f"height:auto;flex:{width} 0 {least};min-width:{least};max-width:calc({share}*{width}px)"
+    return f"height:auto;flex:{width:.0f} 0 {least};min-width:{least};max-width:{most}"
 
 
-def _as_url(png: bytes) -> str:
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+def _as_url(image: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(image.encode()).decode()}"
 
 
-def _drawn(figure: Figure) -> tuple[Image.Image, list[list[Piece]]]:
-    """The whole picture, and its panels, row by row."""
-    buffer = io.BytesIO()
-    with mpl.rc_context(STYLE):
-        around = figure.get_tightbbox().padded(0.05)
-        across, down = _cuts(figure)
-        figure.savefig(
-            buffer,
-            format="png",
-            dpi=figure.dpi,
-            bbox_inches=around,  # labels beside panels of fixed shape are cut off without
-            facecolor=figure.get_facecolor(),
-            pil_kwargs={"compress_level": 0},
-        )
-    whole = Image.open(buffer).convert("RGB")
-    wide, high = whole.size
-    left, top = around.x0 * figure.dpi, around.y1 * figure.dpi
-    columns = [0, *(round(x - left) for x in across), wide]
-    rows = [0, *(round(top - y) for y in down), high]
-    pieces = [
-        [
-            Piece(_png(whole.crop((x0, y0, x1, y1))), round((x1 - x0) * DOTS / figure.dpi))
-            for x0, x1 in pairwise(columns)
-        ]
-        for y0, y1 in pairwise(rows)
+def _drawn(figure: Figure) -> list[list[Piece]]:
+    """The panels of a figure, row by row."""
+    around = figure.get_tightbbox().padded(0.05)
+    (left, low), (right, high) = around.get_points() * figure.dpi
+    across, down = _cuts(figure)
+    columns, rows = [left, *across, right], [high, *down, low]
+    return [
+        [_piece(figure, Bbox.from_extents(x0, y0, x1, y1)) for x0, x1 in pairwise(columns)]
+        for y1, y0 in pairwise(rows)
     ]
-    return whole, pieces
 
 
-def _png(image: Image.Image) -> bytes:
-    buffer = io.BytesIO()
-    few = image.quantize(64, dither=Image.Dither.NONE)
-    few.save(buffer, format="png", optimize=True)
-    return buffer.getvalue()
+def _piece(figure: Figure, box: Bbox) -> Piece:
+    """The panels whose middle is in a box."""
+    middles = [
+        (axes, axes.bbox.x0 + axes.bbox.x1, axes.bbox.y0 + axes.bbox.y1) for axes in figure.axes
+    ]
+    within = [axes for axes, x, y in middles if box.contains(x / 2, y / 2)]
+    return Piece(svg.drawn(figure, box, within), box.width)
 
 
 def _cuts(figure: Figure) -> tuple[list[float], list[float]]:
@@ -337,7 +315,7 @@ def new_figure(
         The figure and an array of axes, (rows, columns).
     """
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), dpi=2 * DOTS)
+        figure = Figure(figsize=(width, height), dpi=72)
         FigureCanvasAgg(figure)
         figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
         axes = figure.subplots(rows, columns, squeeze=False, **options)

@@ -39,8 +39,8 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
     figure, axes = new_figure(columns=2, width=8.4, height=3.9)
     words = []
     for place, scores, made_by in (
-        (axes[0, 0], two, "$W_q$ and $W_k$"),
-        (axes[0, 1], one, "$W_k$ for both"),
+        (axes[0, 0], two, "W_q and W_k"),
+        (axes[0, 1], one, "W_k for both"),
     ):
         equal = sum(bool(scores[pair] == scores[pair[::-1]]) for pair in pairs)
         title = f"{made_by}: {equal} of {len(pairs)} pairs equal"
@@ -62,7 +62,7 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
             size=17,
             bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 2.5},
         )
-        words.append(f"{title.replace('$', '')}: {_in_words(scores, tokens)}.")
+        words.append(f"{title}: {_in_words(scores, tokens)}.")
     there, back = (f"“{tokens[a]}” scores “{tokens[b]}”" for a, b in ((i, j), (j, i)))
     said = [digits(scores[at], scores) for scores in (two, one) for at in ((i, j), (j, i))]
     return Picture(

@@ -39,11 +39,6 @@ FOUND = 0.9  # of the weight: more, and a reader has found the book
 Numbers = Any  # nested lists or an array
 
 
-def _set(way: str) -> str:
-    """The name of a way to scale, with its subscript."""
-    return way.replace("d_k", "$d_k$")
-
-
 @in_style
 def spreads(scores: Mapping[int, Numbers]) -> Picture:
     """Histograms of raw scores, one above the other, and beside each the same ÷ √d_k.
@@ -68,7 +63,7 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
                     bar.set_color(BLUE)
             place.set(yticks=[])
             place.spines["left"].set_visible(False)
-            place.text(0, 0.72, f"$d_k$ = {d_k}", transform=place.transAxes)
+            place.text(0, 0.72, f"d_k = {d_k}", transform=place.transAxes)
             spread: Any = {"color": BLUE, "ha": "right", "transform": place.transAxes}
             place.text(1, 0.72, f"spread {numbers.std():.{0 if one > 9 else 1}f}", **spread)
         left.set(xlim=(-3.1 * widest, 3.1 * widest))
@@ -82,9 +77,9 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
             f"{scaled[-1]:.2f}, and {inside:.0%} lie within ±{root:g}, in a darker blue"
         )
     axes[0, 0].set_title("raw scores")
-    axes[0, 1].set_title("÷ √$d_k$")
+    axes[0, 1].set_title("÷ √d_k")
     axes[-1, 0].set_xlabel("q·k")
-    axes[-1, 1].set_xlabel("q·k ÷ √$d_k$")
+    axes[-1, 1].set_xlabel("q·k ÷ √d_k")
     low, high = min(shares), max(shares)
     about = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
     is_one = max(abs(each - 1) for each in scaled) < 0.05
@@ -112,7 +107,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         p, matrix = as_array(weights), as_array(jacobian)
         best, steepest = int(np.argmax(p)), float(abs(matrix).max())
         image = place.imshow(matrix, cmap=SIGNED, vmin=-0.25, vmax=0.25, aspect="auto")
-        tile(place, tokens, ["" for _ in tokens], _set(way))
+        tile(place, tokens, ["" for _ in tokens], way)
         place.set_xticks([best], [f"“{tokens[best]}”"])
         place.set_yticks(range(count), [f"“{token}”" for token in tokens])
         place.set(xlabel="nudged: scaled score of", ylim=(count - 0.5, -3.3))
@@ -168,7 +163,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         ends = []
         for (way, numbers), (colour, _, line) in with_looks(measured.items(), WAYS):
             column = as_array(numbers)[:, index]
-            place.plot(widths, column, color=colour, linestyle=line, label=_set(way))
+            place.plot(widths, column, color=colour, linestyle=line, label=way)
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
             wide = column[2:] if len(column) > 2 else column
             if wide.max() <= 1.2 * wide.min():
@@ -192,7 +187,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         some = [*widths[:: max(1, len(widths) // 3)]]
         place.set_xticks(some, [str(width) for width in some])
         place.minorticks_off()
-        place.set(title=title, xlabel="width $d_k$")
+        place.set(title=title, xlabel="width d_k")
         words.append(f"{title}: {', '.join(ends)} ({label})")
     for place in axes.flat:
         name_lines(place)
@@ -235,7 +230,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         found = int(is_found.sum())
         place.plot(steps, paths[:, ~is_found], color=ORANGE, linewidth=2, clip_on=False)
         place.plot(steps, paths[:, is_found], color=BLUE, linewidth=1, alpha=0.6)
-        place.set(title=f"{_set(way)}\n", xscale="log", xlabel="step, log axis")
+        place.set(title=f"{way}\n", xscale="log", xlabel="step, log axis")
         counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} do not", ORANGE))
         for x, told, colour in counts[: 1 + (found < readers)]:
             side = ("left", "right")[x]
