@@ -125,7 +125,7 @@ class Picture:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         words = "".join(
-            f'<p style="margin:0 0 8px;{OTHERS if n else FIRST}">{html.escape(line)}</p>'
+            f'<p style="margin:0 0 8px;{OTHERS if n else FIRST}">{_lowered(line)}</p>'
             for n, line in enumerate(self.title.splitlines())
         )
         rows, alt = "", self.alt
@@ -144,6 +144,11 @@ class Picture:
             "</div>"
         )
         return {"text/plain": repr(self), "text/html": shown}
+
+
+def _lowered(line: str) -> str:
+    """HTML of a line, where `_` lowers the letter after it."""
+    return svg.SUBSCRIPT.sub(r"<sub>\1</sub>", html.escape(line))
 
 
 class Piece(NamedTuple):

@@ -23,7 +23,7 @@ TYPE = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Helvetica, Arial, sans-se
 HELD = {"left": (0.0, "start"), "center": (0.5, "middle"), "right": (1.0, "end")}
 _UNSIGNED: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 _USUAL = {"opacity": "1", "font-weight": "normal", "font-family": TYPE}
-_SUBSCRIPT = re.compile(r"(?<=[A-Za-z])_([A-Za-z])\b")
+SUBSCRIPT = re.compile(r"(?<=[A-Za-z])_([A-Za-z])\b")
 _POWER = re.compile(r"\$\\mathdefault\{10\^\{([−-]?\d+)\}\}\$")  # as a logarithmic axis has it
 _RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 
@@ -109,7 +109,7 @@ class _Page(RendererSVG):
         if line.angle:
             place["transform"] = f"rotate({-line.angle:g} {x:.1f} {y:.1f})"
         self.writer.start("text", {**place, **line.look})
-        level, *rest = _SUBSCRIPT.split(line.words)
+        level, *rest = SUBSCRIPT.split(line.words)
         self.writer.data(level)
         for low, level in zip(rest[::2], rest[1::2], strict=True):
             self.writer.element("tspan", low, {"font-size": "75%", "dy": "0.24em"})

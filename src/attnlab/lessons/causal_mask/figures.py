@@ -22,6 +22,7 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
+FAR = 10.5  # nats: what is further is an arrow, with its number
 LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 BELOW = 0.05  # nats below the honest best: a model that has looked ahead
 ZONE = "#ececec"  # below the honest best
@@ -207,13 +208,15 @@ def given_away(
                 leaky[text].append(name)
             colour = ORANGE if leaks else BLUE
             dot: dict = {"color": colour, "marker": "o", "markersize": 9, "clip_on": False}
-            place.plot([trained, cut], [n, n], color=colour, linewidth=3)
-            place.plot(cut, n, **dot, markerfacecolor="white", mew=2.5)
+            ends = min(cut, FAR)
+            place.plot([trained, ends], [n, n], color=colour, linewidth=3)
+            end = {"marker": ">"} if cut > FAR else {"markerfacecolor": "white", "mew": 2.5}
+            place.plot(ends, n, **{**dot, **end})
             place.plot(trained, n, **dot)
             said = f"{trained:.2f} → {cut:.2f}" if leaks else f"{trained:.2f}"
             place.annotate(
                 said,
-                (max(trained, cut), n),
+                (max(trained, ends), n),
                 (12, 0),
                 textcoords="offset points",
                 va="center",
@@ -222,15 +225,11 @@ def given_away(
             words.append(f"{text}, {name}: {trained:.2f} and {cut:.2f}")
         place.set_yticks(range(len(models)), models)
         place.set(ylim=(len(models) - 0.4, -0.6))
-        place.set_xscale("function", functions=(_root, np.square))  # 0 has a place on it
-        most = max(map(max, models.values()))
-        place.set(xlim=(0, 3.6 * most))
-        ticks = [tick for tick in (0, 1, 4, 10, 40) if tick < 1.3 * most]
-        place.set_xticks(ticks, [str(tick) for tick in ticks])
+        place.set(xlim=(0, 1.8 * FAR), xticks=(0, 5, 10))
         place.tick_params(which="both", length=0)
         place.tick_params(axis="y", labelcolor="black", pad=8)
         place.set_title(f"{text}. Grey: below the {label.replace(': ', ', ')}")
-        place.set_xlabel("loss, on a square-root axis")
+        place.set_xlabel("loss, nats")
     first, last = next(iter(leaky)), [*leaky][-1]
     missed = [name for name in leaky[first] if name not in leaky[last]]
     if missed:
@@ -248,10 +247,6 @@ def given_away(
         f"cut off. {'; '.join(words)}.",
         f"{title}\n● in training   ○ on texts cut off after each word.   Grey is reached {AHEAD}.",
     )
-
-
-def _root(losses: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.maximum(losses, 0))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,14 +1,13 @@
-"""Lesson 13's figures: what a clock sees of a GPU, and speeds that others published.
+"""Lesson 13's figures: what a clock sees of a GPU, and how fast attention is on one.
 
-What others measured stands in `published.json`, with its source; what was measured by one's own
-hand in `recorded/`. No number of either is written anywhere else.
+What makers of GPUs promise stands in `published.json`, with its source; what was measured in
+`recorded/`. No number of either is written anywhere else.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +25,14 @@ from attnlab.lessons.gpu_sdpa.kept import recorded
 
 TERA = 1e12
 OURS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))
-PUBLISHED = ((GREY, ""),) * 3
-SHORTEST = 1024  # tokens that are shown; others published none for fewer
+SHORTEST, WIDTH = 1024, 128  # tokens from which on, and width of a head, that are shown
 CLEAR = 1.1  # times as fast, where two runs on one day do not differ by chance
-# Of what was measured by one's own hand: PyTorch's call as it chooses, and two single kernels.
+# PyTorch's call as it chooses, and two single kernels.
 OWN = {"sdpa": "PyTorch's call", "triton": "Lesson 13's kernel", "flash": "FlashAttention-2"}
 
 
 def published() -> dict[str, Any]:
-    """What others measured: 'speeds' and 'peaks', each with its source."""
+    """What GPUs can do at best, 'peaks', each with its source."""
     path = Path(__file__).with_name("published.json")
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -76,42 +74,32 @@ def what_a_clock_sees() -> Picture:
 
 @in_style
 def speeds() -> Picture:
-    """TFLOP/s by length: what is recorded here, what others published, and the device's peak."""
-    given = published()["speeds"]
-    when = date.fromisoformat(given["date"]).strftime("%B %Y")
-    peak = next(p for p in published()["peaks"] if p["device"].startswith(given["device"]))
-    ticks = sorted({row["n"] for row in given["rows"]})
-    at, (here, own) = peak["flops"] / TERA, _own(given["d"])
-    theirs = {
-        name: [(row["n"], row["tflops"]) for row in given["rows"] if row["kernel"] == kernel]
-        for kernel, name in given["kernels"].items()
-    }
-    figure, [[axes]] = new_figure(width=5.1, height=5.2)
+    """TFLOP/s by length, as recorded here, and the device's peak."""
+    where, own = _own()
+    figure, [[axes]] = new_figure(width=5.1, height=4.6)
     said = []
-    for lines, looks, width, where in ((theirs, PUBLISHED, 1.3, when), (own, OURS, 3, here)):
-        for (name, points), (colour, marker) in zip(lines.items(), looks, strict=False):
-            x, y = zip(*points, strict=True)
-            axes.plot(x, y, color=colour, marker=marker, markersize=7, linewidth=width, label=name)
-            said.append(f"{name} ({where}) from {y[0]:.0f} to {y[-1]:.0f}")
-    axes.axhline(at, color="black", linewidth=1.5)
-    axes.text(ticks[0], at + 15, f"{peak['device']} at best: {at:.0f}", va="bottom")
+    for (name, points), (colour, marker) in zip(own.items(), OURS, strict=False):
+        x, y = zip(*points, strict=True)
+        axes.plot(x, y, color=colour, marker=marker, markersize=7, linewidth=3, label=name)
+        said.append(f"{name} from {y[0]:.0f} to {y[-1]:.0f}")
+    for peak in published()["peaks"]:
+        if " ".join(peak["device"].split()[:2]) in where:  # its maker and its name
+            at = peak["flops"] / TERA
+            best = f"{peak['device']} at best: {at:.0f}"
+            axes.axhline(at, color=GREY, linewidth=1.5)
+            axes.text(x[0], at, best, va="bottom", color=GREY)
+            said.append(best)
     axes.set_xscale("log", base=2)
-    axes.set(xlabel="N, tokens", ylim=(0, at * 1.1), xlim=(ticks[0] / 1.2, ticks[-1] * 1.1))
-    axes.set_xticks(ticks[::2], [f"{n:,}" for n in ticks[::2]])
+    axes.set(xlabel="N, tokens", xlim=(x[0] / 1.2, x[-1] * 1.1))
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(x[::2], [f"{n:,}" for n in x[::2]])
+    axes.minorticks_off()
     axes.set_title("TFLOP/s")
     name_lines(axes)
-    theirs_told = f"{when}, {given['heads']} heads of {given['batch']} texts, other versions"
     return Picture(
         figure,
-        f"TFLOP/s over N, one line a kernel: {'; '.join(said)}. The line at {at:.0f} is "
-        f"what the {peak['device']} can do at best.",
-        "\n".join(
-            [
-                _passes(own) or "How fast attention is",
-                *([f"In colour: {here}."] if own else []),
-                f"Grey: published in {theirs_told}.",
-            ]
-        ),
+        f"TFLOP/s over N, one line a kernel: {'; '.join(said)}.",
+        f"{_passes(own) or 'How fast attention is'}\n{where}.",
     )
 
 
@@ -125,25 +113,26 @@ def _passes(own: Mapping[str, Sequence[tuple[int, float]]]) -> str:
     return f"{OWN['triton']} passes {OWN['flash']} from {min(faster):,} tokens"
 
 
-def _own(d: int) -> tuple[str, dict[str, list[tuple[int, float]]]]:
-    """TFLOP/s by length for each way in the newest run recorded on a GPU with heads d wide.
+def _own() -> tuple[str, dict[str, list[tuple[int, float]]]]:
+    """TFLOP/s by length for each way in the newest run recorded on a GPU.
 
     Returns:
         How, on what and when it ran, and the speeds.
     """
-    for document in recorded():
-        for run in document["runs"]:
-            if run["device"] != "cuda" or run["causal"] or run["d"] != d:
-                continue
-            where = (
-                f"{document['device']}, {document['date']}, {run['heads']} heads of one text, "
-                f"{d} wide, {run['dtype']}, not causal"
-            )
-            rows = [row for row in run["rows"] if row["seconds"] and row["n"] >= SHORTEST]
-            flops = 4 * run["heads"] * run["d"]  # for each pair of tokens
-            return where, {
-                name: [(row["n"], flops * row["n"] ** 2 / row["seconds"] / TERA) for row in mine]
-                for way, name in OWN.items()
-                if (mine := [row for row in rows if row["name"] == way])
-            }
-    return "", {}
+    document, run = next(
+        (document, run)
+        for document in recorded()
+        for run in document["runs"]
+        if run["device"] == "cuda" and not run["causal"] and run["d"] == WIDTH
+    )
+    rows = [row for row in run["rows"] if row["seconds"] and row["n"] >= SHORTEST]
+    flops = 4 * run["heads"] * WIDTH  # for each pair of tokens
+    where = (
+        f"{document['device']}, {document['date']}: {run['heads']} heads, {WIDTH} wide, "
+        f"{run['dtype']}, not causal"
+    )
+    return where, {
+        name: [(row["n"], flops * row["n"] ** 2 / row["seconds"] / TERA) for row in mine]
+        for way, name in OWN.items()
+        if (mine := [row for row in rows if row["name"] == way])
+    }

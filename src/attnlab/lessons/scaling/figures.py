@@ -225,11 +225,11 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     everybody: list[str] = []
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
-        steps, readers = np.arange(1, len(paths) + 1), paths.shape[1]
+        steps, readers = np.arange(1, len(paths)), paths.shape[1]  # 0 has no place on this axis
         is_found = paths[-1] > FOUND
         found = int(is_found.sum())
-        place.plot(steps, paths[:, ~is_found], color=ORANGE, linewidth=2, clip_on=False)
-        place.plot(steps, paths[:, is_found], color=BLUE, linewidth=1, alpha=0.6)
+        place.plot(steps, paths[1:, ~is_found], color=ORANGE, linewidth=2, clip_on=False)
+        place.plot(steps, paths[1:, is_found], color=BLUE, linewidth=1, alpha=0.6)
         place.set(title=f"{way}\n", xscale="log", xlabel="step, log axis")
         counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} do not", ORANGE))
         for x, told, colour in counts[: 1 + (found < readers)]:
@@ -237,8 +237,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
             place.text(x, 1.06, told, color=colour, ha=side, transform=place.transAxes)
         place.set_ylim(-0.03, 1.03)
         place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
-        marks = [at for at in (0, 10, 100) if at < len(paths)]
-        place.set_xticks([at + 1 for at in marks], [str(at) for at in marks])
+        place.set_xticks(marks := [at for at in (1, 10, 100) if at < len(paths)], map(str, marks))
         place.minorticks_off()
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
         least, most = min(least, (way, found), key=lambda each: each[1]), max(most, found)
