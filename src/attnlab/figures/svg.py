@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-# JupyterLab's, and that of the site: an image knows nothing of the page around it.
-TYPE = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Helvetica, Arial, sans-serif"
+# JupyterLab's, and the site's: an image knows nothing of the page around it.
+TYPE = "system-ui, sans-serif"
 HELD = {"left": (0.0, "start"), "center": (0.5, "middle"), "right": (1.0, "end")}
 _UNSIGNED: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 _USUAL = {"opacity": "1", "font-weight": "normal", "font-family": TYPE}

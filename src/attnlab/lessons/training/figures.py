@@ -389,5 +389,7 @@ def shown_and_needed(
         figure,
         f"Heatmaps, one row for each seed, one column for each word: the weight that “it” gives "
         f"the word, and last the share of answers that flip with it. {'; '.join(told)}.",
-        "What a map shows is not always what is needed",
+        "What a map shows is not always what is needed\n"
+        "A row for each training. In a map: the weight that “it” gives each word. Last: the share "
+        "of answers that flip with the word.",
     )
