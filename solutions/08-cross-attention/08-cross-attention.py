@@ -313,8 +313,8 @@ short = ["ich", "habe", "gelesen", *["dummy"] * 3]
 blocked = ~context_mask[1].expand(5, -1)  # True = blocked
 figures.cross_attention.maps(
     {
-        "full": (weights[0], english, german, None),
-        "short": (weights[1], english, short, blocked),
+        "the whole sentence": (weights[0], english, german, None),
+        "a short one, and dummies": (weights[1], english, short, blocked),
     },
     "Who finds no match still has to give all of its weight away",
 )

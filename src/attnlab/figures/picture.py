@@ -52,7 +52,6 @@ SIZE = 13  # points of all words, and their pixels in a narrow page
 # Pixels of a point in a wide page. In a narrow one a picture shrinks to a pixel a point, breaks
 # between its panels, and a panel that is still too wide is scrolled.
 LARGE = 1.25
-NARROW = 400  # points: a picture that is no wider has its words beside it, where there is room
 STYLE: Any = {
     "font.size": SIZE,
     "axes.titlesize": SIZE,
@@ -77,6 +76,8 @@ STYLE: Any = {
     "svg.hashsalt": "attnlab",  # the same names in each run
 }
 FIRST, OTHERS = "font-size:1.15em;font-weight:600", "opacity:0.75"  # lines of what is said
+# Panels whose right sides stand below each other where they do not fit beside each other.
+ROW = '<div style="display:flex;flex-wrap:wrap;justify-content:flex-end">'
 HATCH = "#c4c4c4"
 # Points from a line's end to its name, where a leader is between them, and a piece of the line.
 LEAD, STROKE = 36, 20
@@ -128,21 +129,17 @@ class Picture:
             f'<p style="margin:0 0 8px;{OTHERS if n else FIRST}">{_lowered(line)}</p>'
             for n, line in enumerate(self.title.splitlines())
         )
+        width = max(sum(piece.width for piece in light) for light, _ in self.rows)
+        widest = max(piece.width for light, _ in self.rows for piece in light)
         rows, alt = "", self.alt
         for light, dark in self.rows:
-            shown = _shown(light[0], alt) + "".join(_shown(piece, "") for piece in light[1:])
-            hidden = "".join(map(_hidden, dark))
-            rows += f'<div style="display:flex;flex-wrap:wrap">{shown}{hidden}</div>'
-            alt = ""  # the first part says all of it
-        width = max(sum(piece.width for piece in light) for light, _ in self.rows)
-        # The words stand beside it, or above.
-        room = "1 1 15em;max-width:22em" if width <= NARROW else "1 1 100%"
-        shown = (
-            '<div style="display:flex;flex-wrap:wrap;column-gap:2em">'
-            f'<div style="flex:{room}">{words}</div>'
-            f'<div style="flex:0 1 {width * LARGE:.0f}px;min-width:0;overflow-x:auto">{rows}</div>'
-            "</div>"
-        )
+            row = ""
+            for piece in light:
+                row += _shown(piece, widest, alt)
+                alt = ""  # the first part says all of it
+            row += "".join(_hidden(piece, widest) for piece in dark)
+            rows += f"{ROW}{row}</div>"
+        shown = f'{words}<div style="max-width:{width * LARGE:.0f}px;overflow-x:auto">{rows}</div>'
         return {"text/plain": repr(self), "text/html": shown}
 
 
@@ -158,30 +155,33 @@ class Piece(NamedTuple):
     width: float
 
 
-def _shown(piece: Piece, alt: str) -> str:
+def _shown(piece: Piece, widest: float, alt: str) -> str:
     """In the light theme, and wherever styles are dropped."""
     words = html.escape(alt, quote=True)
     hidden = "" if alt else ' aria-hidden="true"'
-    style = _style(piece.width, f"(1 - {IN_THE_DARK})")
+    style = _style(piece.width, widest, f"(1 - {IN_THE_DARK})")
     return (
         f'<img alt="{words}"{hidden} width="{piece.width * LARGE:.0f}" style="{style}" '
         f'src="{_as_url(piece.svg)}">'
     )
 
 
-def _hidden(piece: Piece) -> str:
+def _hidden(piece: Piece, widest: float) -> str:
     """In the dark theme alone."""
-    style = f"width:auto;{_style(piece.width, f'({IN_THE_DARK})')}"
+    style = f"width:auto;{_style(piece.width, widest, f'({IN_THE_DARK})')}"
     return (
         f'<img alt="" aria-hidden="true" width="0" height="0" style="{style}" '
         f'src="{_as_url(piece.svg)}">'
     )
 
 
-def _style(width: float, share: str) -> str:
-    """Between its own width and the narrowest in which words can be read; or nothing at all."""
-    least, most = (f"calc({share}*{scale * width:.0f}px)" for scale in (1, LARGE))
-    # Each grows by its width, so that panels of one row keep one scale.
+def _style(width: float, widest: float, share: str) -> str:
+    """Between its own width and the narrowest in which words can be read; or nothing at all.
+
+    Each grows by its width, so that panels keep one scale, beside each other and below.
+    """
+    least = f"calc({share}*{width:.0f}px)"
+    most = f"calc({share}*min({width * LARGE:.0f}px, {width / widest:.2%}))"
     return f"height:auto;flex:{width:.0f} 0 {least};min-width:{least};max-width:{most}"
 
 

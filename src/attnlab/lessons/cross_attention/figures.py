@@ -28,8 +28,8 @@ Panel = tuple[Numbers, Sequence[str], Sequence[str], Numbers]
 def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     """Weights of several attentions, with one colour scale; what is blocked is hatched.
 
-    In each, the queries are framed whose best key in the first is not here; if there are none, the
-    look that goes furthest ahead.
+    In each, the queries are framed whose best key in the first is not there. If no panel has any,
+    the look that goes furthest ahead is.
 
     Args:
         panels: for each title, weights (N, M), N queries, M keys, and (N, M) bool, True = blocked,
@@ -44,8 +44,13 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
         height=1.9 + 0.44 * rows,
         width_ratios=widths,
     )
-    words: list[str] = []
-    wanted: dict[str, str] = {}
+    words = []
+    weights, queries, keys, _ = next(iter(panels.values()))
+    best = dict(zip(queries, [keys[m] for m in as_array(weights).argmax(-1)], strict=True))
+    lost = {
+        heading: [n for n, query in enumerate(queries) if best.get(query, keys[0]) not in keys]
+        for heading, (_, queries, keys, _) in panels.items()
+    }
     for place, (heading, panel) in zip(axes[0], panels.items(), strict=True):
         weights, queries, keys, blocked = panel
         matrix = as_array(weights)
@@ -55,21 +60,18 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
         hatch(place, hidden & (matrix == 0))
         words.append(f"{heading}: {_in_words(matrix, queries, keys, hidden)}")
         ahead = [(m - n, n, m) for n, m in np.argwhere((matrix > MOST) & ~hidden).tolist() if m > n]
-        best = {query: keys[m] for query, m in zip(queries, matrix.argmax(-1), strict=True)}
-        wanted = wanted or best
-        if lost := [n for n, query in enumerate(queries) if wanted.get(query, keys[0]) not in keys]:
-            for n in lost:
-                frame(place, n, int(np.argmin(hidden[n])), wide=int((~hidden[n]).sum()))
-                place.get_yticklabels()[n].set(color=ORANGE, weight="bold")
-            told = f"{', '.join(f'“{queries[n]}”' for n in lost)}: no match"
-        elif ahead:
-            _, n, m = max(ahead)
-            frame(place, n, m)
-            for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
-                label.set(color=ORANGE, weight="bold")
-            told = f"“{queries[n]}” finds “{keys[m]}”"
-        else:
+        told = ""
+        for n in lost[heading]:
+            frame(place, n, int(np.argmin(hidden[n])), wide=int((~hidden[n]).sum()))
+            place.get_yticklabels()[n].set(color=ORANGE, weight="bold")
+            told = "framed: no match there"
+        if not any(lost.values()):
             told = "nothing ahead is found"
+            for _, n, m in sorted(ahead)[-1:]:
+                frame(place, n, m)
+                for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
+                    label.set(color=ORANGE, weight="bold")
+                told = f"“{queries[n]}” finds “{keys[m]}”"
         place.set_title(f"{heading}\n{told}")
     return Picture(
         figure,

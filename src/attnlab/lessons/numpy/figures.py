@@ -59,20 +59,24 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
             )
     hatch(axes[0, 1], blocked & (after == 0))
     empty = [tokens[int(n)] for n in np.flatnonzero(blocked.all(axis=1))]
-    left = f" Nothing is left for {', '.join(empty)}: that row is all 0." if empty else ""
     total = float(abs(after[blocked]).sum())
     lost = before[grows][blocked[grows]].sum()
     return Picture(
         figure,
         "Two heatmaps of weights, without and with a mask. Without: "
         f"{rows_in_words(before, tokens, tokens)} With it, {int(blocked.sum())} of {blocked.size} "
-        f"cells are blocked and hatched, and their weights add up to {total:g}.{left} The row of "
-        f"{tokens[grows]} is framed.",
+        f"cells are blocked and hatched, and their weights add up to {total:g}.{_left(empty)} "
+        f"The row of {tokens[grows]} is framed.",
         f"“{tokens[grows]}” loses {lost:.2f} to the mask, and each of its other weights grows"
-        f"{f' {factor}' if factor else ''}: again they add up to 1."
+        f"{f' {factor}' if factor else ''}: again they add up to 1.{_left(empty)}"
         if np.isclose(after[grows].sum(), 1) and np.isclose(before[grows].sum(), 1)
         else "",
     )
+
+
+def _left(tokens: Sequence[str]) -> str:
+    """Whose whole row is blocked."""
+    return f" Nothing is left for “{'” and “'.join(tokens)}”: 0 throughout." if tokens else ""
 
 
 @in_style

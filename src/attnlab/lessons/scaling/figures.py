@@ -53,6 +53,7 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
     figure, axes = new_figure(
         rows=len(samples), columns=2, width=9.8, height=1.2 * len(samples) + 0.9, sharex="col"
     )
+    figure.set_layout_engine("constrained", w_pad=0.25)
     words, shares, scaled = [], [], []
     for (left, right), (d_k, sample) in zip(axes, samples.items(), strict=True):
         root = d_k**0.5
@@ -110,7 +111,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tile(place, tokens, ["" for _ in tokens], way)
         place.set_xticks([best], [f"“{tokens[best]}”"])
         place.set_yticks(range(count), [f"“{token}”" for token in tokens])
-        place.set(xlabel="nudged: scaled score of", ylim=(count - 0.5, -3.3))
+        place.set(xlabel="is nudged: its scaled score", ylim=(count - 0.5, -3.3))
         place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count).patches[
             best
         ].set_color(BLUE)
@@ -131,7 +132,8 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         f"For one query, {len(panels)} rows of weights as bars, and below each the heatmap of "
         f"softmax's Jacobian. {'; '.join(words)}.",
         f"Once one word has {max(top):.2f} of the weight, a nudged score moves hardly "
-        f"anything: the steepest slope is {most[int(np.argmax(top))]}."
+        f"anything: the steepest slope is {most[int(np.argmax(top))]}.\n"
+        "A column for each score that is nudged: orange where a weight rises, blue where it falls."
         if max(top) > 0.95
         else "",
     )
@@ -183,6 +185,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
             place.set_ylim(limits)
         else:
             place.set_yscale("log")
+            title += ", log axis"
             place.yaxis.set_major_formatter("{x:g}")
         some = [*widths[:: max(1, len(widths) // 3)]]
         place.set_xticks(some, [str(width) for width in some])

@@ -117,7 +117,7 @@ def sliding_query(
         "staircase; the slope of both is 0 "
         f"wherever there is one. The soft answer is a smooth curve. Its slope is {slope:.2f} g/l "
         f"per degree at our question, where the answer is {here:.1f} g/l.",
-        f"At our question only the soft answer has a slope: {slope:.2f} g/l for each degree.",
+        f"At our question only the soft answer has a slope other than 0: {slope:.2f} g/l a degree.",
     )
 
 
