@@ -68,7 +68,7 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
         f"cells are blocked and hatched, and their weights add up to {total:g}.{_left(empty)} "
         f"The row of {tokens[grows]} is framed.",
         f"“{tokens[grows]}” loses {lost:.2f} to the mask, and each of its other weights grows"
-        f"{f' {factor}' if factor else ''}: again they add up to 1.{_left(empty)}"
+        f"{f' {factor}' if factor else ''}: again they add up to 1.\n{_left(empty).strip()}"
         if np.isclose(after[grows].sum(), 1) and np.isclose(before[grows].sum(), 1)
         else "",
     )
