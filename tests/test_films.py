@@ -21,7 +21,6 @@ from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
-from attnlab.small import measure
 from tests.course import code_cells, grading, read, solution_path
 from tests.figure_sources import SOURCES
 from tests.test_figures import HOSTILE, made
@@ -187,40 +186,49 @@ def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahea
 
 
 @pytest.mark.lessons("07-multi-head")
-def test_lesson_07s_verb_flips_without_one_head_and_not_without_the_three_others() -> None:
-    from attnlab.lessons.multi_head.opening import HEADS, LAYER, TEXT, singular
+def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> None:
+    from attnlab.lessons.multi_head.opening import HEADS, SUBJECT, follows_last, opening, singular
 
-    subject = small.head("subject")[1]
-    others = [head for head in HEADS if head != subject]
-    assert singular([subject]) < 0.5
-    looks = small.weights(TEXT)[LAYER][others, -1, TEXT.index("king")]
-    assert looks.max() < 0.05  # hardly at it
-    for off in ([], others, *([head] for head in others)):
-        assert singular(off) > 0.9
-    highs = [
-        [float(frame[f"bar {form}"]["height"]) for form in ("runs", "run")]
-        for frame in shown("07-multi-head")
-    ]
-    assert highs[:3] == [[0, 0]] * 3
-    assert all(run < 0.1 * runs for runs, run in highs[3:-1])
-    assert highs[-1][0] < 0.1 * highs[-1][1]
-    without = measure.without([(1, subject)])
-    for last, verb in (("dog", "runs"), ("dogs", "run")):  # it goes by what is left
-        for first in ("king", "kings"):
-            text = ("the", first, "near", "the", last)
-            assert measure.verbs(small.load(), text, without)[verb] > 0.85
+    others = [head for head in HEADS if head != SUBJECT]
+    texts = [texts_of("07-multi-head", n) for n in range(len(opening().state["frames"]))]
+    verbs = [(each["word 4"], each["verb"]) for each in texts]
+    assert verbs[:2] == [("dogs", "?")] * 2
+    assert verbs[2:5] == [("dogs", "runs"), ("dog", "runs"), ("dogs", "runs")]
+    assert verbs[5:] == [("dogs", "run"), ("dog", "runs"), ("dogs", "run")]
+    for off in ([], others):
+        assert min(singular(off, last) for last in ("dogs", "dog")) > 0.99
+    assert singular([SUBJECT], "dogs") < 0.1 < 0.9 < singular([SUBJECT], "dog")
+    tried = {f"{row} {last}" for row in ("on", "off") for last in ("dogs", "dog")}
+    ends = {key: text for key, text in texts[-1].items() if key in tried}
+    assert ends == {"on dogs": "runs", "on dog": "runs", "off dogs": "run", "off dog": "runs"}
+    assert [len(tried & each.keys()) for each in texts] == [0, 0, 1, 2, 2, 3, 4, 4]
+    # In all such sentences; and by the last word's own row, if no head of the layer adds to it.
+    assert [follows_last(off) for off in ([], others)] == [0, 0]
+    assert round(100 * follows_last([SUBJECT])) == 77
+    assert "77 of 100" in opening_of("07-multi-head").state["frames"][-1]["told"]
+    assert follows_last(HEADS) > 0.7
 
 
 @pytest.mark.lessons("07-multi-head")
-def test_lesson_07s_arcs_lie_one_in_another_and_light_what_they_reach() -> None:
+def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reach() -> None:
+    from attnlab.lessons.multi_head.opening import LAYER, LEAST, SUBJECT, TEXT
+
     found, frame = (shown("07-multi-head")[n] for n in (2, -1))
     inks = [[each[f"word {n}"]["fill"] for n in range(5)] for each in (found, frame)]
-    the, king, run = BLUE.drawn, ORANGE.drawn, frame["bar run"]["fill"]
+    the, king, dogs = BLUE.drawn, ORANGE.drawn, frame["verb"]["fill"]
     assert inks[0] == [the, king, GREY.drawn, the, "currentColor"]
-    assert inks[1] == [the, GREY.drawn, GREY.drawn, the, run]
-    assert frame["bar run"]["fill"] != found["2 to 1"]["stroke"] == king
-    arcs = [ends(frame[key]) for key in frame if " to " in key]
-    for (start, end), (other_start, other_end) in combinations(arcs, 2):
+    assert inks[1] == [the, GREY.drawn, GREY.drawn, the, dogs]
+    assert frame["way"]["stroke"] == dogs != found["verb"]["fill"] == king
+    assert found["way"]["stroke"] == frame[f"{SUBJECT} to 1"]["stroke"] == GREY.drawn
+    rows = small.weights(TEXT)[LAYER][:, -1]
+    arcs = {tuple(map(int, key.split(" to "))): key for key in frame if key[1:-1] == " to "}
+    assert {*arcs} == {(h, m) for h in range(4) for m in range(4) if rows[h, m] >= LEAST}
+    assert all(
+        float(found[key]["stroke-width"]) == pytest.approx(1 + 6 * rows[at], abs=0.01)
+        for at, key in arcs.items()
+    )
+    under = [ends(frame[key]) for (head, _), key in arcs.items() if head != SUBJECT]
+    for (start, end), (other_start, other_end) in combinations(under, 2):
         assert start > other_start
         assert end < other_end
 
