@@ -145,23 +145,32 @@ def test_lesson_06s_model_writes_the_text_of_its_film_and_guesses_it_in_one_step
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_exercises_show_the_words_so_far_and_hide_the_next() -> None:
+def test_lesson_06s_exercises_hide_the_next_word_and_strike_other_guesses() -> None:
     from attnlab.lessons.causal_mask.opening import MIDDLES, WRITTEN
 
-    asked, solved = (
+    asked, guessed, solved = (
         {key: (look, text) for _, key, look, text in frame["parts"]}
-        for frame in opening_of("06-causal-mask").state["frames"][-2:]
+        for frame in opening_of("06-causal-mask").state["frames"][-3:]
     )
-    many = len(WRITTEN)
+    many, right = len(WRITTEN), 0
+    model = small.load()(small.numbered(WRITTEN))[0]
     for n in range(1, many):
         words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
         assert tuple(words) == WRITTEN[:n]
-        edges = [float(frame[f"curtain {n}"][0]["x"]) for frame in (asked, solved)]
-        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n, n]
-        written_on = [float(frame[f"card {n}"][0]["x"]) for frame in (asked, solved)]
-        assert all(left > edge for left, edge in zip(written_on, edges, strict=True))
-        assert (asked[f"answer {n}"][1], solved[f"answer {n}"][1]) == ("?", WRITTEN[n])
+        edges = [float(frame[f"curtain {n}"][0]["x"]) for frame in (asked, guessed, solved)]
+        assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n] * 3
+        for frame, edge in zip((asked, guessed, solved), edges, strict=True):
+            assert float(frame[f"card {n}"][0]["x"]) > edge
+        guess = small.words[int(model[n - 1].argmax())]  # in one step
+        assert [f[f"guess {n}"][1] for f in (asked, guessed, solved)] == ["?", guess, guess]
+        assert f"answer {n}" not in guessed.keys() | asked.keys()
+        assert solved[f"answer {n}"][1] == WRITTEN[n]
+        assert (f"struck {n}" in solved) == (guess != WRITTEN[n])
+        assert f"struck {n}" not in guessed
+        right += guess == WRITTEN[n]
     assert f"curtain {many}" not in asked
+    told = opening_of("06-causal-mask").state["frames"][-1]["told"]
+    assert f"{right} right, {many - 1 - right} struck" in told
 
 
 @pytest.mark.lessons("06-causal-mask")
@@ -173,15 +182,15 @@ def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahea
     frames = shown("06-causal-mask")
     written = {f"{n} to {m}" for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
     most = {f"{n} to {row_of[n].argmax()}" for n in range(6)}
-    for n, drawn in ((4, written), (7, set()), (8, most), (9, most)):
+    for n, drawn in ((4, written), (6, set()), (7, most), (8, most), (9, most)):
         assert {key for key in frames[n] if " to " in key} == drawn
     assert {"0 to 0", "1 to 1", "5 to 1"} <= most
     told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
     both = next(n for n in range(7) if {"2 to 2", "2 to 0"} <= frames[n].keys())
     assert "itself and to those before it" in told[both]
     copies = {(n, n + 1) for n in range(6)}
-    at = {n: float(frames[6][f"word {n}"]["x"]) for n in range(7)}
-    found = [ends(look) for key, look in frames[6].items() if key.startswith("copied")]
+    at = {n: float(frames[5][f"word {n}"]["x"]) for n in range(7)}
+    found = [ends(look) for key, look in frames[5].items() if key.startswith("copied")]
     assert found == [pytest.approx((at[n] + 5, at[m] - 5), abs=0.1) for n, m in sorted(copies)]
 
 
