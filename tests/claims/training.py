@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
@@ -86,6 +87,17 @@ def the_film_is_of_the_lessons_writer() -> None:
         opening.by_counts(here.READ, here.HELD_OUT, 2, rare) > counted[1] - 0.001
         for rare in (opening.RARE / 4, opening.RARE * 4)
     )
+    # Its second layer's look takes it further, of whose first layer only the letter before counts.
+    alone = opening.loss_without_look(model, 1, here.HELD_OUT)
+    whole = reading.loss_on(model, here.HELD_OUT)
+    assert alone > counted[1] + 0.2 > counted[1] + 0.1 > whole
+    model = copy.deepcopy(model)
+    values: list[Tensor] = []
+    model.blocks[0].W_v.register_forward_hook(lambda _, __, v: values.append(v))
+    model.blocks[0].W_o.register_forward_pre_hook(
+        lambda *_: (torch.cat([values[-1][:, :1], values[-1][:, :-1]], dim=1),)
+    )
+    assert abs(reading.loss_on(model, here.HELD_OUT) - whole) < 0.1
     assert opening.learned(steps=0)["states"][0]["text"][: len(opening.PROMPT)] == opening.PROMPT
 
 

@@ -25,17 +25,17 @@ from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
 SEED = 57  # chosen, for a subject and a noun nearer to the verb, of which only one is a plural
 WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the model
 NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
-LETTERS, GAP = 20, 16
+LETTERS, GAP = 19, 11
 STOPS = (0, 1, NEAREST, ASKS, VERB)  # words at whose writing the film rests
-HIGH, FLOOR, LINE, STEPS = 262, 148, 176, 206  # of the sheet; of arcs, words and numbers
+HIGH, FLOOR, LINE, STEPS = 270, 148, 176, 206  # of the sheet; of arcs, words and numbers
 RIGHT, TOP, LOW = WIDE - 4, 16, 226  # of the curtain
 FOLDS = "0 16 16 0"  # how wide they are
-FIRST, APART, TALL = 30, 44, 24  # of exercises: the first line, from one to the next; a curtain
+HEAD, FIRST, APART, TALL = 16, 46, 43, 24  # of exercises: lines; from one to the next; a curtain
 TALLER, BESIDE = 1.25, 10  # of arcs, a factor; how far beside a word's ring they end
 COPIES = 60  # how far an arc is pulled up that is only asked about
 RING, FLAT = 5, 13  # a ring's radius between two lines; how far arcs are pulled up there
 OVER = 22  # how far over a line of words arcs end
-MIDDLES = places(WRITTEN, LETTERS, GAP, left=34)
+MIDDLES = places(WRITTEN, LETTERS, GAP, left=28)
 THICKEST = 6  # of arcs
 LEAST = 0.02  # a weight that is drawn
 
@@ -55,28 +55,22 @@ def opening() -> Film:
         f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
         f"The model writes {verb}, which fits {heard}. Six words took six steps.",
     )
+    guesses = [next(iter(small.following(WRITTEN[:n], 1))) for n in range(1, len(WRITTEN))]
+    right = sum(guess == each for guess, each in zip(guesses, WRITTEN[1:], strict=True))
+    exercises = (
+        "So each bold word gets a curtain of its own: one text, six exercises.",
+        "Each bold word listens as it did while the text was written: never ahead.",
+        "What comes next? The model puts its likeliest word on each curtain.",
+        f"One step, six guesses; the text has the answers: {right} right, "
+        f"{len(guesses) - right} struck.",
+    )
     frames = [
         *(Frame(_writing(rows, n), told) for n, told in enumerate(tells)),
         Frame(
-            _copied([ASKS]),
-            f"In training the text is there at once, and {asks} could copy {verb}.",
-        ),
-        Frame(
             _copied(range(VERB)),
-            "So could each word. When the model writes, there is nothing to copy.",
+            "In training the text is there at once, and each word could copy the next.",
         ),
-        Frame(
-            _exercises(rows, listens=False),
-            "So each bold word gets a curtain of its own: one text, six exercises.",
-        ),
-        Frame(
-            _exercises(rows),
-            "Each bold word listens as it did while the text was written: never ahead.",
-        ),
-        Frame(
-            _exercises(rows, solved=True),
-            "One step, six guesses, each marked against its hidden word.",
-        ),
+        *(Frame(_exercises(rows, guesses, shown), says) for shown, says in enumerate(exercises)),
     ]
     return Film("One text, six exercises", frames, HIGH)
 
@@ -130,14 +124,14 @@ def _word(
     return word(key, x, y, text, colour, size=LETTERS, weight=weight, opacity=opacity)
 
 
-def _half(n: int) -> float:
+def _half(text: str) -> float:
     """Of a word's width."""
-    return LETTER * LETTERS * max(len(WRITTEN[n]), 2) / 2
+    return LETTER * LETTERS * max(len(text), 2) / 2
 
 
 def _edge(n: int) -> float:
     """Between a word and the next."""
-    return MIDDLES[n] + _half(n) + GAP / 2
+    return MIDDLES[n] + _half(WRITTEN[n]) + GAP / 2
 
 
 def _curtain(left: float) -> list[Part]:
@@ -165,11 +159,32 @@ def _card(key: str, x: float, y: float, half: float) -> Part:
     return box(key, (x - half, y - 18), (2 * half, TALL - 2), GROUND)
 
 
-def _tag(n: int, x: float, y: float) -> list[Part]:
-    """What is to be guessed is written on, which lies on the curtain."""
-    half = _half(n) + 5
-    corner, size = (x - half, y - 17), (2 * half, TALL - 4)
-    return [_card(f"card {n}", x, y, half), box(f"tag {n}", corner, size, ORANGE, 0.25, 1.5)]
+def _guess(n: int, y: float, guess: str, seen: bool, right: bool) -> list[Part]:
+    """What is guessed is written on a tag, which lies on the curtain; struck where it is wrong."""
+    half = _half(guess) + 4
+    left = _edge(n - 1) + 4
+    corner, size = (left, y - 17), (2 * half, TALL - 4)
+    colour = ORANGE if right else GREY
+    text = guess if seen else "?"
+    parts = [
+        _card(f"card {n}", left + half, y, half),
+        box(f"tag {n}", corner, size, colour, 0.25, 1.5),
+        word(f"guess {n}", left + half, y, text, size=LETTERS, weight=500),
+    ]
+    if not right:
+        parts.append(
+            line(f"struck {n}", [(left + 4, y - 6), (left + 2 * half - 4, y - 6)], GREY, 2.5)
+        )
+    return parts
+
+
+def _answer(n: int, y: float) -> list[Part]:
+    """What stands in the text, at the end of the curtain."""
+    text, half = WRITTEN[n], _half(WRITTEN[n])
+    return [
+        _card(f"under {n}", RIGHT - half, y, half + 1),
+        word(f"answer {n}", RIGHT - 2, y, text, INK, "end", LETTERS, 600),
+    ]
 
 
 def _says(key: str, x: float, y: float, text: str, half: float) -> list[Part]:
@@ -200,23 +215,31 @@ def _copied(copying: Sequence[int]) -> list[Part]:
     return [*parts, word("copy", middle, high, "copy?", ORANGE, size=24, weight=600), *drawn_in]
 
 
-def _exercises(rows: list[list[float]], listens: bool = True, solved: bool = False) -> list[Part]:
-    """For each word the text so far, which it can listen to, and a curtain before the rest.
+def _exercises(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
+    """For each word the text so far, and a curtain before the rest, with a tag for a guess.
 
-    On the curtain is a tag: what is to be guessed.
+    Then it is shown, one after the other, to whom each listens, what it guesses, and the answers.
     """
+    listens, guessed, solved = (shown >= n for n in (1, 2, 3))
     parts = []
     for n in range(1, len(WRITTEN)):
-        x, y, asks = MIDDLES[n], FIRST + APART * (n - 1), n - 1
-        parts.append(word(f"exercise {n}", 14, y, f"{n}", GREY, size=SMALL))
+        y, asks = FIRST + APART * (n - 1), n - 1
+        parts.append(word(f"exercise {n}", 10, y, f"{n}", GREY, size=SMALL))
         for m in range(n):
             key = f"word {m}" if n == VERB else f"word {m} of {n}"
             parts.append(_word(key, m, y, False, weight=700 if m == asks else 400))
         if listens:
             parts.append(_listens(rows[asks], asks, y))
-        parts += [*_cloth(*_place(n), _edge(asks)), *_tag(n, x, y)]
-        answer = WRITTEN[n] if solved else "?"
-        parts.append(word(f"answer {n}", x, y, answer, INK, size=LETTERS, weight=600))
+        parts += _cloth(*_place(n), _edge(asks))
+        parts += _guess(n, y, guesses[asks], guessed, not solved or guesses[asks] == WRITTEN[n])
+        parts += _answer(n, y) if solved else []
+    if guessed:
+        parts += [
+            _card("guesses", 160, FIRST, 34),
+            word("guess", 160, FIRST, "guess", ORANGE, weight=600),
+        ]
+    if solved:
+        return [*parts, word("answer", RIGHT, HEAD, "answer", INK, "end", weight=600)]
     return [*parts, *_says(" all", 406, FIRST, "hidden", 44)]
 
 

@@ -38,6 +38,7 @@ EVERY = range(len(ASKED))
 def opening() -> Film:
     """The film."""
     shares = weights()
+    [fits] = {each for each, means in zip(ASKS, MEANS, strict=False) if each == means}
     best = [row.index(max(row)) for row in shares]
     read, yesterday = (best[n] for n in CROSSING)
     helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
@@ -56,8 +57,8 @@ def opening() -> Film:
                 *_in_order(CROSSING, best, ORANGE),
                 *_words(CROSSING, CROSSING),
             ],
-            f"Which is which? By place, “read” gets “{MEANS[READ]}”, "
-            f"“yesterday” gets “{MEANS[YESTERDAY]}”.",
+            f"By place only “{fits}” fits: “read” gets “{MEANS[READ]}”, and “yesterday” gets "
+            f"“{MEANS[YESTERDAY]}”.",
         ),
         Frame(
             [*waiting, *_fan(READ), *_words([READ], EVERY)],
@@ -79,7 +80,7 @@ def opening() -> Film:
         ),
         Frame(
             [*others, *chain(*found), *all_found, *theirs, *chain(*back)],
-            "All bring theirs, even crosswise: a word looks for a meaning, not a place.",
+            "The blue words find theirs, too: here meaning decides, not place.",
         ),
     ]
     return Film("Two sentences face to face", frames, HIGH)

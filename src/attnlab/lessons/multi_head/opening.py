@@ -1,147 +1,243 @@
-"""Lesson 07 opens with four heads over one sentence: where one of them goes, the verb flips."""
+"""Lesson 07 opens with four heads over one sentence. Without one, the last noun decides."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import torch
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, places, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, line, places, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, Colour
 from attnlab.small import measure
+from attnlab.small.grammar import BESIDE, NUMBER, PLURAL, RUN, RUNS, SINGULAR
 
 TEXT = ("the", "king", "near", "the", "dogs")
+ONE = "dog"  # what the last word is exchanged for
 VERB = "runs"  # where the subject is one
 FORMS = (VERB, VERB.removesuffix("s"))
-LAYER = 1  # counted from 0: the second, whose heads the lesson removes
+LAYER, SUBJECT = small.head("subject")  # counted from 0: the second, whose heads the lesson removes
 HEADS = range(4)
-ITS, OTHERS = ORANGE, BLUE  # the head that finds the subject, and the others
-TAKEN = GREEN  # what is taken for the subject without it
-HIGH, FLOOR, LINE, LETTERS, GAP = 244, 188, 222, 24, 17
+ITS, OTHERS, LAST = ORANGE, BLUE, GREEN  # the subject's head, the others, the last noun
+HIGH, LINE, LETTERS = 266, 116, 22
+PLACES = places(TEXT, LETTERS, gap=17, left=4)
+OVER, UNDER = LINE - 24, LINE + 10  # where arcs begin, over the words and under them
 LEAST = 0.2  # a weight that is drawn
-FAR = 2  # words, to each of which an arc has room for its head's name
-HEIGHTS = (168, 142, 116, 90, 47, 22)  # of arcs, from outside in
-BESIDE, WITHIN = 9, 11  # from one arc's foot to the next: at the last word, and at those before it
-PLACES = places(TEXT, LETTERS, GAP, left=8)
-CROWNS = (PLACES[0] + PLACES[-1]) / 2  # where far heads are named
-NEXT, BARS = 409, (375, 443)  # middles of the next word's box, and of the bars of its two forms
-BAR, TALL, LOW = 56, 90, 160  # a bar's width and greatest height; where bars stand
+TALL, HEIGHTS = 66, (130, 104, 78, 38, 17)  # of arcs: the one over the words, and those under them
+BESIDES, WITHIN = 8, 11  # from one arc's foot to the next: at the last word, and at those before it
+FAR = 2  # words, to each of which an arc has room for its head's whole name
+NEXT, WIDE = 414, 124  # of the next word's box: its middle and its width
+WAY = (309, 345)  # ends of the last word's own way to it
+ROWS = {"on": 214, "off": 242}  # of what was tried
+COLUMNS = {TEXT[-1]: 396, ONE: 453}
+NAMES, RULE = 306, 192
 ON, OFF = "20 0", "5 8"  # dashes of arcs
+
+
+class State(NamedTuple):
+    """What is seen at one time.
+
+    Attributes:
+        told: the sentence on it.
+        seen: heads whose arcs have been spoken of.
+        off: heads that are removed; None before the verb is asked for.
+        last: the last word.
+    """
+
+    told: str
+    seen: Collection[int] = HEADS
+    off: Collection[int] | None = ()
+    last: str = TEXT[-1]
 
 
 def opening() -> Film:
     """The film."""
-    rows = small.weights(TEXT)[LAYER][:, -1].tolist()
-    subject = small.head("subject")[1]
-    others = [head for head in HEADS if head != subject]
-    given = [sum(w for w, text in zip(rows[h], TEXT, strict=True) if text == "the") for h in HEADS]
-    heard = rows[subject].index(max(rows[subject]))
-    named = " and ".join((", ".join(str(h + 1) for h in others[:-1]), str(others[-1] + 1)))
-    least = math.floor(10 * min(given[head] for head in others)) / 10
-    the_rest = f"Heads {named} look at “the”, each with over {least:.1f} of its weight."
-    flips = (
-        f"Heads {named} hardly look at “{TEXT[heard]}”: what is left is “{TEXT[-1]}”, "
-        f"and “{FORMS[1]}” wins."
-    )
-    scenes: list[tuple[Collection[int], Collection[int] | None, str]] = [
-        ((), None, "The verb is missing. The last word looks back with four heads."),
-        (others, None, the_rest),
-        (HEADS, None, f"Head {subject + 1} looks at “{TEXT[heard]}” ({rows[subject][heard]:.2f})."),
-        (HEADS, (), f"With all four, “{VERB}” wins: it fits one {TEXT[heard]}."),
-        (HEADS, others, f"Without heads {named}, “{VERB}” still wins in this sentence."),
-        (HEADS, (), f"All four are back. Now only head {subject + 1} goes."),
-        (HEADS, (subject,), flips),
+    others = [head for head in HEADS if head != SUBJECT]
+    rows = _rows(TEXT)
+    given = [sum(w for w, text in zip(rows[h], TEXT, strict=True) if text == "the") for h in others]
+    heard = rows[SUBJECT].index(max(rows[SUBJECT]))
+    *some, third = (str(head + 1) for head in others)
+    named, its = f"{', '.join(some)} and {third}", _named(SUBJECT)
+    none, many = (round(100 * follows_last(off)) for off in ((), (SUBJECT,)))
+    states = [
+        State(f"Is it “{VERB}” or “{FORMS[1]}”? From “{TEXT[-1]}” four heads look back.", (), None),
+        State(
+            f"Heads {named} look at “the”, each with over {math.floor(10 * min(given)) / 10:.1f} "
+            "of its weight.",
+            others,
+            None,
+        ),
+        State(
+            f"H{its[1:]} looks at “{TEXT[heard]}” ({rows[SUBJECT][heard]:.2f}), and “{VERB}” wins."
+        ),
+        State(f"Exchange “{TEXT[-1]}” for “{ONE}”: it stays “{VERB}”.", last=ONE),
+        State(f"Back to “{TEXT[-1]}”. Without heads {named} it stays “{VERB}”, too.", off=others),
+        State(f"Without {its}, “{FORMS[1]}” wins, which fits “{TEXT[-1]}”.", off=(SUBJECT,)),
+        State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
+        State(
+            f"The last noun decides in {many} of 100 such sentences; with {its} on, "
+            f"in {none or 'none'}.",
+            off=(SUBJECT,),
+        ),
     ]
-    frames = []
-    for seen, off, told in scenes:
-        share = None if off is None else singular(off)
-        lit = {*seen} - {*(off or ())}
-        parts = [*_arcs(rows, seen, off or ()), *_words(rows, lit, share), *_next(share)]
-        frames.append(Frame(parts, told))
+    frames, tried = [], dict[tuple[str, str], str]()
+    for state in states:
+        verb = None if state.off is None else FORMS[singular(state.off, state.last) < 0.5]
+        led = LAST if state.off and SUBJECT in state.off else ITS
+        if verb and not {*others} & {*(state.off or ())}:
+            tried["off" if state.off else "on", state.last] = verb
+        parts = [*_arcs(state), *_words(state, led), *_next(verb, led), *_tried(tried, state)]
+        frames.append(Frame(parts, state.told))
     return Film("Which of four heads finds the king?", frames, HIGH)
 
 
-def singular(off: Collection[int]) -> float:
+def singular(off: Collection[int], last: str = TEXT[-1]) -> float:
     """The share of the singular, of both forms of the verb, without some heads."""
     without = measure.without([(LAYER, head) for head in off])
-    return measure.verbs(small.load(), TEXT, without)[VERB]
+    return measure.verbs(small.load(), (*TEXT[:-1], last), without)[VERB]
+
+
+def follows_last(off: Collection[int]) -> float:
+    """How often the verb's number is the last noun's, both before and after that is exchanged.
+
+    Of all sentences like the film's, two nouns with *near*, *behind* or *beside* between them.
+    """
+    without = measure.without([(LAYER, head) for head in off])
+    one, many = (torch.tensor([NUMBER[verb] for verb in some]) for some in (RUNS, RUN))
+
+    def plural(lasts: Sequence[str]) -> torch.Tensor:
+        texts = product(["the"], [*SINGULAR, *PLURAL], BESIDE, ["the"], lasts)
+        ids = torch.tensor([[NUMBER[each] for each in text] for text in texts])
+        shares = small.load()(ids, without)[:, -1].softmax(dim=-1)
+        return shares[:, many].sum(dim=-1) > shares[:, one].sum(dim=-1)
+
+    return float((plural(PLURAL) & ~plural(SINGULAR)).float().mean())
+
+
+@cache
+def _rows(text: tuple[str, ...]) -> list[list[float]]:
+    """Of each head, what the last word looks at."""
+    rows: list[list[float]] = small.weights(text)[LAYER][:, -1].tolist()
+    return rows
 
 
 def _colour(head: int) -> Colour:
-    return ITS if head == small.head("subject")[1] else OTHERS
+    return ITS if head == SUBJECT else OTHERS
 
 
-def _words(rows: list[list[float]], lit: Collection[int], share: float | None) -> list[Part]:
-    """The text; what a head looks at is in its colour, and so is what is taken for the subject."""
+def _named(head: int) -> str:
+    return f"head {head + 1}"
+
+
+def _words(state: State, led: Colour) -> list[Part]:
+    """The text; what a head looks at is in its colour, and so is the last noun where it decides."""
+    rows, lit = _rows(TEXT), {*state.seen} - {*(state.off or ())}
     parts = []
-    for n, text in enumerate(TEXT):
+    for n, text in enumerate((*TEXT[:-1], state.last)):
         looks = [_colour(head) for head in lit if rows[head][n] >= LEAST]
         last = n == len(TEXT) - 1
-        taken = [TAKEN] if last and share is not None and share < 0.5 else []
-        ink = (*looks, *taken, INK if last else GREY)[0]
-        weight = 600 if looks or taken else 400
+        inks = [*looks, *([LAST] if last and led == LAST else [])]
+        ink, weight = (inks[0], 600) if inks else (INK if last else GREY, 400)
         parts.append(word(f"word {n}", PLACES[n], LINE, text, ink, size=LETTERS, weight=weight))
     return parts
 
 
-def _next(share: float | None) -> list[Part]:
-    """Where the next word comes, and how likely each form of it is."""
-    flipped = share is not None and share < 0.5
-    colour = GREY if share is None else TAKEN if flipped else ITS
-    text = "?" if share is None else FORMS[flipped]
-    parts = [
-        box("next", (NEXT - 62, LINE - 28), (124, 40), colour, 0.12, 2),
-        word("verb", NEXT, LINE, text, colour, size=LETTERS, weight=600),
+def _next(verb: str | None, led: Colour) -> list[Part]:
+    """Where the next word comes, and the last word's own way to it."""
+    decides = verb is not None and led == LAST
+    colour, own = led if verb else GREY, LAST if decides else GREY
+    (x, to), y = WAY, LINE - 8
+    return [
+        line("way", [(x, y), (to, y)], own, 6 if decides else 2.5),
+        line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, 6 if decides else 2.5),
+        box("next", (NEXT - WIDE / 2, LINE - 30), (WIDE, 44), colour, 0.12, 2),
+        word("verb", NEXT, LINE, verb or "?", colour, size=26, weight=600),
     ]
-    for n, (x, form) in enumerate(zip(BARS, FORMS, strict=True)):
-        wins, part = n == flipped, 0 if share is None else 1 - share if n else share
-        ink = colour if wins else GREY
+
+
+def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
+    """Which verb won, with the subject's head and without it, by the last word."""
+    if not tried:
+        return []
+    right = NEXT + WIDE / 2
+    parts = [
+        word("tried", NAMES, RULE - 8, _named(SUBJECT), GREY, "start", SMALL),
+        line("rule", [(NAMES, RULE), (right, RULE)], GREY, 1.5),
+    ]
+    for last, x in COLUMNS.items():
+        weight = 600 if last == state.last else 400
+        parts.append(word(f"of {last}", x, RULE - 8, last, GREY, size=SMALL, weight=weight))
+    for name, y in ROWS.items():
+        parts.append(word(f"row {name}", NAMES, y, name, GREY, "start", SMALL))
+        colour = ITS if name == "on" else LAST
         parts += [
-            box(f"room {form}", (x - BAR / 2, LOW - TALL), (BAR, TALL), GREY, 0.2),
-            box(f"bar {form}", (x - BAR / 2, LOW - TALL * part), (BAR, TALL * part), ink, 0.85),
-            word(f"form {form}", x, LOW + 20, form, size=SMALL),
+            word(f"{name} {last}", COLUMNS[last], y, verb, colour, weight=600)
+            for (row, last), verb in tried.items()
+            if row == name
         ]
-        if share is not None:
-            says = f"{part:.0%}"
-            top = LOW - TALL - 8
-            parts.append(word(f"says {form}", x, top, says, ink, size=SMALL, weight=700))
-    return [*parts, word("of", NEXT, LOW - TALL - 34, "which verb?", GREY, size=SMALL)]
+    return parts
 
 
-def _arcs(rows: list[list[float]], seen: Collection[int], off: Collection[int]) -> list[Part]:
-    """What heads look at, with their numbers, nested so that none crosses another."""
-    last = len(TEXT) - 1
-    drawn = [(m, h) for m in range(last) for h in HEADS if rows[h][m] >= LEAST]
+def _arcs(state: State) -> list[Part]:
+    """What heads look at: the subject's over the words, the others nested under them."""
+    text = (*TEXT[:-1], state.last)
+    now, last = _rows(text), len(TEXT) - 1
+    drawn = [
+        (m, h)
+        for m in range(last)
+        for h in reversed(HEADS)
+        if h != SUBJECT and _rows(TEXT)[h][m] >= LEAST
+    ]
+    middle = (PLACES[0] + PLACES[-1]) / 2
     parts = []
     for n, ((m, head), high) in enumerate(zip(drawn, HEIGHTS, strict=True)):
         here = [h for to, h in drawn if to == m]
-        start = PLACES[last] + BESIDE * ((len(drawn) - 1) / 2 - n)
+        start = PLACES[last] + BESIDES * ((len(drawn) - 1) / 2 - n)
         end = PLACES[m] + WITHIN * (here.index(head) - (len(here) - 1) / 2)
-        lit = head in seen and head not in off
-        colour = _colour(head) if lit else GREY
-        opacity = 0.9 if lit else 0.5 if head in off else 0.25
-        parts += [
-            arc(
-                f"{head} to {m}",
-                start,
-                end,
-                FLOOR,
-                rows[head][m],
-                colour,
-                opacity,
-                dashes=OFF if head in off else ON,
-                thickest=7,
-                pull=high / 0.75,
-            ),
-            word(
-                f"{head} names {m}",
-                CROWNS if m < FAR else (start + end) / 2,
-                FLOOR - high - 6,
-                f"head {head + 1}" if m < FAR else f"{head + 1}",
-                colour,
-                size=SMALL,
-                weight=700,
-            ),
-        ]
-    return parts
+        at = middle if m < FAR else (start + end) / 2
+        name = _named(head) if m < FAR else f"{head + 1}"
+        parts += _arc(state, head, m, now[head][m], (start, end), (UNDER, high), (at, name))
+    king = TEXT.index("king")
+    off = " off" if SUBJECT in (state.off or ()) else ""
+    crown = ((PLACES[king] + PLACES[last]) / 2, _named(SUBJECT) + off)
+    ends = PLACES[last], PLACES[king]
+    return [*parts, *_arc(state, SUBJECT, king, now[SUBJECT][king], ends, (OVER, -TALL), crown)]
+
+
+def _arc(
+    state: State,
+    head: int,
+    to: int,
+    weight: float,
+    ends: tuple[float, float],
+    hangs: tuple[float, float],
+    named: tuple[float, str],
+) -> list[Part]:
+    """One, as deep as it hangs, and its head's name on it."""
+    (floor, high), (at, name), is_off = hangs, named, head in (state.off or ())
+    lit = head in state.seen and not is_off
+    colour = _colour(head) if lit else GREY
+    opacity = 0.9 if lit else 0.5 if is_off else 0.25
+    dashes, pull, key = OFF if is_off else ON, abs(high) / 0.75, f"{head} to {to}"
+    half, y = 5 * len(name) + 3, floor + high
+    return [
+        arc(
+            key,
+            *ends,
+            floor,
+            weight,
+            colour,
+            opacity,
+            below=high > 0,
+            dashes=dashes,
+            thickest=7,
+            pull=pull,
+        ),
+        box(f"{key} card", (at - half, y - 9), (2 * half, 18), GROUND),
+        word(f"{key} name", at, y + 6, name, colour, size=SMALL, weight=700),
+    ]

@@ -49,7 +49,7 @@ def opening() -> Film:
         *(_together(n, f"At {n} and {n + 1}: the same triangle, the same score.") for n in (6, 8)),
         _together(
             10,
-            "Six equal triangles: of places, the score knows only how far apart, and which way.",
+            "Six equal triangles: of places, only distance and order count.",
             True,
         ),
     ]
