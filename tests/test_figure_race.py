@@ -123,6 +123,11 @@ def test_the_slope_at_the_mark_is_that_of_its_state() -> None:
     )
 
 
+def test_each_racer_tells_its_slope_at_the_mark(figure: Race) -> None:
+    told = [each["slope"] for each in figure.state["racers"]]
+    assert told == [f"slope {each}" for each in ("4 · 10⁻⁵", "3 · 10⁻³", "0", "0.04", "0.03")]
+
+
 def test_the_signal_gets_to_the_end_where_its_way_does_and_is_small_where_little_arrives() -> None:
     def signal(name: str, distance: int) -> tuple[str, float]:
         found = re.search(
@@ -133,8 +138,8 @@ def test_the_signal_gets_to_the_end_where_its_way_does_and_is_small_where_little
 
     assert signal("RNN", 16)[1] < 0.2 * signal("RNN", 1)[1]
     assert signal("convolution", 4)[0].endswith("L480 0")
-    assert signal("convolution", 5) == ("M330 50L450 0", 0)
-    assert signal("attention", 16)[0].startswith("M0 50Q")
+    assert signal("convolution", 5) == ("M330 46L450 0", 0)
+    assert signal("attention", 16)[0].startswith("M0 46Q")
     assert signal("attention", 16)[1] > 4
 
 

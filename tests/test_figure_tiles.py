@@ -12,6 +12,7 @@ import torch.nn.functional as F
 
 from attnlab.figures.live import Tiles
 from attnlab.figures.live.on_paper import written
+from attnlab.figures.live.tiles_picture import NARROW, WIDE
 from attnlab.figures.live.tiling import after, open_to, tiles
 from tests.course import tells
 from tests.figure_lab import lessons_with
@@ -82,7 +83,7 @@ def test_all_keys_of_some_queries_come_before_the_next_queries() -> None:
 def test_a_larger_score_is_told_with_its_factor(figure: Tiles) -> None:
     figure.step = 5
     tile = ("Tile 5 of 10", "queries 4 to 5", "keys 2 to 3")
-    risen = ("larger", "query 4", "1.50", "0.22", "query 5", "3.50", "0.03")
+    risen = ("larger", "query 4", "0.22", "query 5", "0.03")
     assert tells(figure.state["told"], *tile, *risen)
     assert figure.state["kept"][0] == ["4", "1.00 → 2.50", "0.22", "1.30", "3.68, 8.05"]
     assert written(np.exp(-1.5), 2) == "0.22"
@@ -123,7 +124,7 @@ def test_numbers_that_are_held_are_counted_for_the_tile_at_hand() -> None:
     ]
 
 
-def test_fast_memory_has_the_scores_of_the_tile_and_the_pairs_hatch_what_is_blocked(
+def test_fast_memory_has_the_scores_of_the_tile_and_the_plan_hatches_what_is_blocked(
     figure: Tiles,
 ) -> None:
     figure.step = 3
@@ -135,9 +136,16 @@ def test_fast_memory_has_the_scores_of_the_tile_and_the_pairs_hatch_what_is_bloc
             for number in re.findall(r"<text[^>]*>([−\d.]+)</text>", fast)
         ]
         assert shown == [scores[0, 0], scores[1, 0], scores[1, 1]]  # key 3 is blocked for query 2
-        hatched = re.findall(r'<path d="([^"]*)" stroke="[^"]*" stroke-opacity="0.7"', picture)[0]
+        hatched = re.findall(r'<path d="([^"]*)"[^>]* stroke-opacity="0.7"', picture)[0]
         assert hatched.count("M") == 3 * 28
         assert tells(picture, "Fast memory", "queries 2 to 3", "keys 2 to 3", "2 tiles before")
+
+
+def test_the_plan_is_in_neither_memory() -> None:
+    for sheet in (WIDE, NARROW):
+        for memory in (sheet.slow, sheet.fast):
+            right, under = memory.x + memory.width, memory.y + memory.height
+            assert right < sheet.plan.x or under < sheet.plan.y
 
 
 def test_what_comes_into_fast_memory_lies_in_slow_memory_and_output_goes_back() -> None:
@@ -179,7 +187,7 @@ def test_many_queries_whose_m_has_risen_are_counted() -> None:
     q = np.ones((6, 1))
     risen = Tiles(q, np.arange(6)[:, None], q, block=6, step=1)
     risen.change(q=np.ones((10, 1)), k=np.arange(10)[:, None], v=np.ones((10, 1)), block=9, step=2)
-    assert risen.state["told"].count("rises by") == 3
+    assert risen.state["told"].count("what query") == 3
     assert "6 more" in risen.state["told"]
 
 

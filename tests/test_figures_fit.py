@@ -52,7 +52,8 @@ LOOK = """node => {
         const on = words.parentElement;
         if (!words.data.trim() || on.closest('.unseen, style, title')) continue;
         if (!on.checkVisibility({ visibilityProperty: true })) continue;
-        const scale = on.closest('svg') ? Math.abs(on.getScreenCTM().a) : 1;
+        const at = on.closest('svg') ? on.getScreenCTM() : { a: 1, b: 0 }; // turned, too
+        const scale = Math.hypot(at.a, at.b);
         const size = scale * parseFloat(getComputedStyle(on).fontSize);
         sizes[size.toFixed(1)] ??= words.data.trim();
     }

@@ -10,7 +10,7 @@ function draw(body, model) {
   const drawings = element("div", { class: "drawings" });
   const words = element("div", { class: "beside" });
   const note = element("p", { class: "hint" });
-  const told = element("p", { class: "told", "aria-live": "polite" });
+  const told = element("p", { class: "told unseen", "aria-live": "polite" });
   body.append(tools, element("div", { class: "panels" }, drawings, words));
 
   const build = ({ kind, dials, pictures: { length }, caption, heads, folded }) => {

@@ -22,18 +22,20 @@ function draw(body, model) {
   const rows = racers.map(({ name }) => {
     const strip = element("div", { class: "way" });
     const bar = element("div", { class: "share" });
-    const node = element("div", { class: "racer" }, element("b", {}, name), strip, bar);
-    return { node, strip, bar };
+    const slope = element("span");
+    const node = element("div", { class: "racer" }, element("div", { class: "name" }, element("b", {}, name), " ", slope), strip, bar);
+    return { node, slope, strip, bar };
   });
-  const told = element("p", { class: "told", "aria-live": "polite" });
-  const meaning = "The end is asked which letter is marked. An arrow is a step thicker for each ten times the slope. Orange: the way of the marked letter, and what arrives of it. A bar: the share of right answers after training.";
+  const told = element("p", { class: "told unseen", "aria-live": "polite" });
+  const meaning = "Orange: the marked letter's way to the end. A line is a step thinner each time the slope falls to a tenth. The slope told is the letter's, beside 1 at the end. Bars: right answers after training, a stroke for each seed; dashed: chance.";
   body.append(element("p", { class: "hint" }, meaning), element("div", { class: "race tools" }, distance.node, moment), ...rows.map(({ node }) => node), told);
 
   return () => {
     const state = model.get("state");
     distance.set(state.distance);
     radios.forEach((radio, n) => { radio.checked = moments[n] === state.when; });
-    state.racers.forEach(({ strip, bar }, n) => {
+    state.racers.forEach(({ slope, strip, bar }, n) => {
+      setText(rows[n].slope, slope);
       rows[n].strip.innerHTML = strip;
       rows[n].bar.innerHTML = bar;
     });

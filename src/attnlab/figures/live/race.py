@@ -28,8 +28,7 @@ MOMENTS = ("before", "after")  # training
 STILLS = (1, 4, 5, 8, 12, 16)  # distances of the still figure
 LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
 EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
-LOW, HIGH = 44, 60  # heights of strips
-ASIDE = 48  # room for the slope at the end
+HIGH, CHAIN = 56, 28  # how high a strip is, and how low in it a recurrent network's states are
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
 LARGE, RUN = 7, 200  # of the signal: its radius where it begins, ms for a step
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
@@ -84,8 +83,9 @@ class Race(Figure):
             "racers": [
                 {
                     "name": racer.name,
+                    "slope": racer.slope(when),
                     "strip": racer.strip(when),
-                    "bar": bar(racer, is_first=racer is racers[0]),
+                    "bar": bar(racer),
                 }
                 for racer in racers
             ],
@@ -128,6 +128,10 @@ class Entry:
         first = self.slopes[when][self.marked if self._is_recurrent else 0]
         return float(first[0 if self._is_recurrent else self.marked])
 
+    def slope(self, when: str) -> str:
+        """In words: how much of a nudge at the mark arrives, beside one at the end."""
+        return f"slope {short(self.at_the_mark(when)) if self.at_the_mark(when) else 0}"
+
     @property
     def _is_recurrent(self) -> bool:
         return all(len(state) == 1 for state in self.slopes["before"])
@@ -135,7 +139,6 @@ class Entry:
     def strip(self, when: str) -> str:
         """How the marked letter gets to the end, as an SVG."""
         lines = self.slopes[when]
-        height = LOW if self._is_recurrent else HIGH
         if self._is_recurrent:
             drawn = _chain([state[0] for state in lines], self.marked)
         elif len(lines) == 2:
@@ -144,20 +147,20 @@ class Entry:
             drawn = _layers(lines, self.marked)
         said = (
             f"{self.name}: from the marked letter, {self.distance} before the end, to the end; "
-            f"slope at the mark {short(self.at_the_mark(when))}, {when} training"
+            f"{self.slope(when)}, {when} training"
         )
         ends = len(LETTERS) - 1
-        view = (-LEFT, -ABOVE, ends * EACH + LEFT + RIGHT, height + ABOVE + BELOW)
-        letters = _letters(self.marked, height)
+        view = (-LEFT, -ABOVE, ends * EACH + LEFT + RIGHT, HIGH + ABOVE + BELOW)
+        letters = _letters(self.marked)
         steps = self.distance if self._is_recurrent else self.waits
-        signal = _signal(self._way(height), self.at_the_mark(when), steps)
+        signal = _signal(self._way(), self.at_the_mark(when), steps)
         return svg(said, view, _joined(drawn), letters, signal, wide=500, size=12)
 
-    def _way(self, height: float) -> str:
+    def _way(self) -> str:
         """From the marked letter to the end, or as far as it goes."""
-        x, end, low = self.marked * EACH, EACH * (len(LETTERS) - 1), height - 10
+        x, end, low = self.marked * EACH, EACH * (len(LETTERS) - 1), HIGH - 10
         if self._is_recurrent:
-            return f"M{x} {height / 2:g}H{end}"
+            return f"M{x} {CHAIN}H{end}"
         layers = len(self.slopes["before"]) - 1
         if layers == 1:
             return f"M{x} {low:g}Q{(x + end) / 2:g} -4 {end} 6"
@@ -222,25 +225,15 @@ def _dot(x: float, y: float, *, lit: bool) -> str:
 
 def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
     """A state for each letter, handed on to the next: the thinner, the smaller its slope."""
-    high = LOW / 2
+    high = CHAIN
     for place, slope in enumerate(slopes):
         x, lit = place * EACH, place >= marked
         if place + 1 < len(slopes):
             yield _line((x, high), (x + EACH - 8, high), slope=slope, lit=lit)
             yield _tip(x + EACH - 3, high, lit=lit)
-        yield _line((x, LOW - 8), (x, high + 8), slope=0.0, lit=place == marked)
+        yield _line((x, HIGH - 8), (x, high + 8), slope=0.0, lit=place == marked)
         yield _tip(x, high + 4, lit=place == marked, up=True)
         yield _dot(x, high, lit=lit)
-        if place in (marked, len(slopes) - 1):
-            # Towards the middle, and apart: there is room for larger digits, too.
-            is_last = place + 1 == len(slopes)
-            if place < len(slopes) / 2:
-                where = f'x="{x - 8 if x else -LEFT}"'
-            else:
-                end = x + RIGHT if is_last else min(x + 2, EACH * (len(slopes) - 1) - ASIDE)
-                where = f'x="{end}" text-anchor="end"'
-            said = "" if place > marked else "slope "
-            yield f'<text {where} y="{high - 10:g}">{said}{short(slope)}</text>'
 
 
 def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
@@ -290,33 +283,32 @@ def _signal(way: str, slope: float, steps: int) -> str:
     return f'<circle class="signal" r="{LARGE}" fill="{ORANGE}" display="none" style="{look}"/>'
 
 
-def _letters(marked: int, height: int) -> str:
+def _letters(marked: int) -> str:
     """The text: the marked letter in a circle, a question mark at the end."""
     shown = []
     for place, letter in enumerate(f"{LETTERS[:-1]}?"):
         x = place * EACH
         ink = ""
         if place == marked:
-            look = f'class="mark" cx="{x}" cy="{height + 6}" r="10" fill="#f0a860"'
+            look = f'class="mark" cx="{x}" cy="{HIGH + 6}" r="10" fill="#f0a860"'
             shown.append(f"<circle {look}/>")
             ink = ' fill="#000" font-weight="bold"'
-        shown.append(f'<text x="{x}" y="{height + 10}" text-anchor="middle"{ink}>{letter}</text>')
+        shown.append(f'<text x="{x}" y="{HIGH + 10}" text-anchor="middle"{ink}>{letter}</text>')
     return "".join(shown)
 
 
-def bar(racer: Entry, is_first: bool) -> str:
+def bar(racer: Entry) -> str:
     """The share that is right, with a stroke for each seed and a line at chance."""
     strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
     said = f"{racer.name} is right in {racer.right:.2f} of fresh texts; chance is {racer.chance:g}"
-    chance = 200 * racer.chance
     return svg(
         said,
-        (-2, 0, 244, 38 if is_first else 24),
+        (-2, 0, 244, 24),
         '<path d="M0 1V21H200V1" fill="none" stroke="currentColor" stroke-opacity="0.5"/>',
         f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>',
         f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>',
-        f'<path d="M{chance:g} 0V23" stroke="{ORANGE}" stroke-width="2" stroke-dasharray="3 2"/>',
-        text(chance, 34, "chance", "middle") if is_first else "",
+        f'<path d="M{200 * racer.chance:g} 0V23" stroke="{ORANGE}" stroke-width="2" '
+        'stroke-dasharray="3 2"/>',
         text(206, 17, f"{racer.right:.2f}", more=' font-weight="bold"'),
         wide=300,
         size=13,
@@ -327,7 +319,8 @@ def _still(state: Values) -> str:
     """All racers of one state, and its words."""
     rows = "".join(
         f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
-        f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b>{racer["strip"]}</div>'
+        f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b> {racer["slope"]}'
+        f"{racer['strip']}</div>"
         f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}</div></div>'
         for racer in state["racers"]
     )

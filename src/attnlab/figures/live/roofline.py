@@ -26,7 +26,7 @@ OVER, UNDER = 8, 58  # room over the plot and under it
 LANE = 28  # how far apart works' names are
 LINE = 27  # and those of devices
 CLOSE = 4  # pixels between works that are one place
-BAR, THICK = 190, 16  # of a share: how long all is, and how thick
+BAR, THICK, ASIDE = 190, 22, 90  # of a share: how long all is, how thick, and room for words
 MOST = 3  # works
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 LOOKS = (BLUE, ORANGE)
@@ -245,16 +245,21 @@ def _frame(axes: Chart) -> str:
 
 
 def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
-    """Devices where their roofs end, by two words, without one that all of them begin with."""
-    makers = {device.name.split()[0] for device in devices}
-    begin = 1 if len(makers) == 1 < len(devices) else 0
+    """Devices where their roofs end."""
     named, above = [], float(-LINE)
     for device, colour in _from_the_top(devices):
         above = max(axes.up.at(device.flops / TERA), above + LINE)
-        name = " ".join(device.name.split()[begin:2]).rstrip(",")
+        name = _called(device, devices)
         more = f' fill="{colour}" font-weight="bold"'
         named.append(_shifted(WIDE + 6, above, 0.35, "start", name, more))
     return named
+
+
+def _called(device: Device, devices: Sequence[Device]) -> str:
+    """A device by two words, without one that all of them begin with."""
+    makers = {each.name.split()[0] for each in devices}
+    begin = 1 if len(makers) == 1 < len(devices) else 0
+    return " ".join(device.name.split()[begin:2]).rstrip(",")
 
 
 def _from_the_top(devices: Sequence[Device]) -> list[tuple[Device, str]]:
@@ -297,7 +302,7 @@ def _shares(works: Mapping[str, float], devices: Sequence[Device]) -> str:
         drawn.append(_shifted(0, y, 1, "start", name, ' font-weight="bold"'))
         y += 20
         for device, colour in _from_the_top(devices):
-            share = _share(device, intensity)
+            share = f"{_called(device, devices)} {_share(device, intensity)}"
             long = BAR * device.speed(intensity) / device.flops
             drawn.append(
                 f'<path d="M0 {y}h{BAR}v{THICK}h{-BAR}z" fill="{colour}" fill-opacity="0.15"/>'
@@ -305,12 +310,14 @@ def _shares(works: Mapping[str, float], devices: Sequence[Device]) -> str:
                 + _shifted(BAR + 6, y + THICK / 2, 0.35, "start", share, f' fill="{colour}"')
             )
             y += THICK + 4
-        y += 24
+        y += 32
     said = "; ".join(
         f"{name} {' and '.join(_share(device, intensity) for device in devices)}"
         for name, intensity in works.items()
     )
-    return svg(f"share of the peak at best: {said}", (0, 0, BAR + 70, y), *drawn, wide=400, size=13)
+    return svg(
+        f"share of the peak at best: {said}", (0, 0, BAR + ASIDE, y), *drawn, wide=400, size=13
+    )
 
 
 def _shifted(x: float, y: float, down: float, anchor: str, words: str, more: str) -> str:

@@ -107,7 +107,7 @@ def _title(n: int, pair: Pair) -> str:
     factors = f"{written(length, 2)} × {written(shadow, 2)}"
     equals = "=" if round(length * shadow, 2) == product else "≈"
     named = f"pair {n}, {short(pair.speed)}° a step"
-    return f"{named}: q · k = {factors} {equals} {written(product, 2)}"
+    return f"{named}: {factors} {equals} {written(product, 2)}"
 
 
 def turned(inputs: Values) -> list[Pair]:
@@ -148,9 +148,7 @@ def table(pairs: list[Pair]) -> list[list[str]]:
     return [*lines, ["score", "", "", "", written(sum(pair.product for pair in pairs), 2)]]
 
 
-NOTE = (
-    "q · k is the length of q times the shadow of k on it, green. Dotted: the arrows at position 0."
-)
+NOTE = "q · k = length of q × shadow of k on it, green. Dotted: the arrows at position 0."
 HEADS = ("", "query turned by", "key turned by", "between them", "dot product")
 
 

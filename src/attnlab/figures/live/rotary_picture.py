@@ -20,7 +20,7 @@ RADIUS, ROOM = 100, 36  # of the circle in a picture, and around it
 FAR = RADIUS + 23  # from the middle to the degrees
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
-WIDE, LINE, BAR = 170, 42, 14  # of the picture of a score: how wide, a line of it, and a bar
+WIDE, LINE, BAR = 220, 68, 26  # of the picture of a score: how wide, a line of it, and a bar
 BLUE, ORANGE, GREEN, GREY = (
     each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.GREY)
 )
@@ -120,20 +120,19 @@ def score_picture(pairs: Sequence[Pair]) -> str:
 
     drawn = []
     for n, (label, start, width, colour) in enumerate(rows):
-        left, top = across(min(start, start + width)), LINE * n + 16
+        left, top = across(min(start, start + width)), LINE * n + 20
         bold = ' font-weight="bold"' if n == len(pairs) else ""
         drawn += [
-            text(0, top - 4, label, more=bold),
+            text(0, top - 6, label, more=bold),
             f'<rect x="{left:.1f}" y="{top}" width="{abs(width) * WIDE / (2 * most):.1f}" '
             f'height="{BAR}" fill="{colour}"/>',
         ]
     high = LINE * len(rows)
-    line = "".join(f"M{across(0):.1f} {LINE * n + 13}v{BAR + 6}" for n in range(len(rows)))
     return svg(
         f"dot products {', '.join(written(each, 2) for each in products)}, added up: {score}",
-        (0, -4, WIDE, high + 4),
+        (0, 0, WIDE, high),
         *drawn,
-        f'<path d="{line}" stroke="{GREY}"/>',
+        f'<path d="M{across(0):.1f} 16V{high - 16}" stroke="{GREY}"/>',
         wide=WIDE + 60,
         size=12,
     )

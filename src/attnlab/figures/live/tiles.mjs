@@ -45,7 +45,8 @@ function draw(body, model) {
   const parts = Object.fromEntries(TABLES.map((name) => [name, lines(captions[name], heads[name])]));
   body.append(
     element("div", { class: "tools" }, bar, tools),
-    element("div", { class: "panels" }, ...drawings, element("div", { class: "beside" }, told, compared)),
+    ...drawings,
+    element("div", { class: "words" }, told, compared),
     element("details", {},
       element("summary", {}, request),
       element("p", { class: "hint" }, short),

@@ -45,8 +45,8 @@ STILL = ("kept", "held", "out")  # tables of the still figure; in the page, one 
 
 MEANING = (
     "m is the largest score so far, s the sum of e^(score − m), o the sum of e^(score − m) · "
-    "value; s and o of before are multiplied by the factor e^(m before − m). Of the pairs, framed "
-    "is the tile at hand; filled: done and forgotten; empty: to come; hatched: blocked."
+    "value; s and o of before are multiplied by the factor e^(m before − m). The plan is in no "
+    "memory: scores that are done are forgotten."
 )
 
 
@@ -120,7 +120,7 @@ class Tiles(Figure):
             "block": block,
             "blocks": list(range(1, max(len(q), len(k)) + 1)),
             "causal": causal,
-            "pictures": pictures(scores, is_open, done),
+            "pictures": pictures(scores, is_open, done, kept),
             "captions": CAPTIONS,
             "heads": HEADS,
             "request": REQUEST,
@@ -211,9 +211,7 @@ def in_words(step: int, loop: list[Tile], kept: dict[int, Kept]) -> str:
         said += " Nothing was kept of these queries before."
     elif risen:
         each = "; ".join(
-            f"m of query {i} rises by {written(kept[i].m - kept[i].before, 2)}, and what it kept "
-            f"counts {written(kept[i].factor, 2)} times"
-            for i in risen[:NAMED]
+            f"what query {i} kept counts {written(kept[i].factor, 2)} times" for i in risen[:NAMED]
         )
         more = f"; and so on for {len(risen) - NAMED} more" if len(risen) > NAMED else ""
         said += f" A larger score has come: {each}{more}."

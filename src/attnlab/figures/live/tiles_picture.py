@@ -1,7 +1,8 @@
-"""The picture of Tiles: large slow memory, and beside it, as if magnified, the tile in small fast
-memory. It is drawn twice, for wide pages and for narrow ones, where fast memory lies below.
+"""The picture of Tiles: slow memory with q, k, v and output, the tile in fast memory, and a plan.
 
-What comes into fast memory has the name of where it lay as `data-from`: the page lets it travel.
+It is drawn twice, for wide pages and for narrow ones. Scores are in fast memory alone; the plan,
+which is in neither memory, shows whose they are and which are done. What comes into fast memory
+has the name of where it lay as `data-from`: the page lets it travel.
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlab.figures import palette
-from attnlab.figures.live.on_paper import short
+from attnlab.figures.live.on_paper import short, written
 from attnlab.figures.live.strokes import svg, text
-from attnlab.figures.live.tiling import Tile
+from attnlab.figures.live.tiling import Kept, Tile
 
-ROOMY, CELLS = 8, (26, 20)  # tokens whose cells are of the first size; more are of the second
-NUMBERED, LARGE = 4, (50, 36)  # blocks whose scores are told, in cells of this size
-BAR, GAP = 30, 8  # what is held of a query or a key: how deep
-HEAD, FOOT = 30, 24  # room for names over a memory and under what is in it
-APART = (64, 44)  # between the memories; wide first, as in LARGE
+NUMBERED = 4  # blocks whose scores are told
+HEAD, GAP = 32, 10  # room for a memory's name, and inside of its frame
 BOLD = ' font-weight="bold"'
 BLUE, ORANGE, GREEN, PINK, GREY = (
     each.drawn
     for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.PURPLE, palette.GREY)
 )
+FILLED = f' fill="{GREY}" fill-opacity="0.6"'
+NOW = f' fill="{ORANGE}" fill-opacity="0.12" stroke="{ORANGE}" stroke-width="3"'
+OUTLINE = ' fill="none" stroke="currentColor" stroke-opacity="0.3"'
+COLOURS = {"q": ORANGE, "k": BLUE, "v": GREEN, "output": PINK}
 
 
 class Box(NamedTuple):
@@ -36,79 +38,96 @@ class Box(NamedTuple):
     height: float
 
 
-def pictures(scores: np.ndarray, is_open: np.ndarray, done: list[Tile]) -> list[str]:
-    """Both memories, side by side and one over the other, of one size whatever the tile.
+class Sheet(NamedTuple):
+    """Where what is on a drawing.
+
+    Attributes:
+        size: width and height of the drawing.
+        type: size of words.
+        slow, fast: the memories.
+        pitch, bar: from one row of slow memory to the next, and how high it is.
+        side, deep: of fast memory's room for scores; of a row of q, of m, and of s and o.
+        plan: its pairs.
+        legend: where it is said what its cells mean.
+        ways: from slow to fast memory and back: where from, how far, and where its name is.
+    """
+
+    size: tuple[float, float]
+    type: float
+    slow: Box
+    fast: Box
+    pitch: float
+    bar: float
+    side: float
+    deep: tuple[float, float, float]
+    plan: Box
+    legend: tuple[tuple[float, float], ...]
+    ways: tuple[tuple[float, float, float, float, float, float], ...]
+
+
+WIDE = Sheet(
+    (1002, 274),
+    16,
+    Box(1, 1, 340, 272),
+    Box(421, 1, 312, 272),
+    pitch=59,
+    bar=47,
+    side=160,
+    deep=(32, 42, 60),
+    plan=Box(817, 50, 184, 184),
+    legend=((777, 257), (849, 257), (916, 257)),
+    ways=((347, 106, 68, 0, 381, 92), (415, 235, -68, 0, 381, 221)),
+)
+NARROW = Sheet(
+    (356, 650),
+    17.5,
+    Box(1, 1, 354, 190),
+    Box(1, 237, 354, 246),
+    pitch=39,
+    bar=32,
+    side=148,
+    deep=(34, 44, 66),
+    plan=Box(27, 535, 114, 114),
+    legend=((180, 560), (180, 592), (180, 624)),
+    ways=((60, 195, 0, 38, 105, 214), (190, 233, 0, -38, 227, 214)),
+)
+
+
+def pictures(
+    scores: np.ndarray, is_open: np.ndarray, done: list[Tile], kept: dict[int, Kept]
+) -> list[str]:
+    """Wide and narrow, each of one size whatever the tile.
 
     Args:
         scores: (N, M).
         is_open: (N, M) bool.
         done: the tiles up to the one at hand, which is the last.
+        kept: of each query that has met keys.
     """
-    n, m = scores.shape
-    unit = CELLS[max(n, m) > ROOMY]
-    slow = Box(1, 1, m * unit + 2 * (BAR + GAP) + 4, HEAD + 2 * BAR + n * unit + FOOT + GAP)
-    aside, below = slow.width + APART[0], slow.height + APART[1]
-    wide, high = (max(count * unit, NUMBERED * LARGE[0]) for count in (m, n))
-    size = (aside + wide + 2 * (LARGE[0] + GAP), max(slow.height, high + HEAD + 2 * BAR + GAP))
-    long = below + max(n * unit, NUMBERED * LARGE[1]) + HEAD + 2 * BAR + GAP
-    wide = max(m * unit, NUMBERED * LARGE[1]) + 2 * (LARGE[1] + GAP)
-    return [
-        _memories(scores, is_open, done, (unit, LARGE[0]), slow, (aside, 1), size),
-        _memories(
-            scores,
-            is_open,
-            done,
-            (unit, LARGE[1]),
-            slow,
-            (1, below),
-            (max(slow.width, wide), long),
-        ),
-    ]
-
-
-def _memories(
-    scores: np.ndarray,
-    is_open: np.ndarray,
-    done: list[Tile],
-    cells: tuple[int, int],
-    slow: Box,
-    at: tuple[float, float],
-    size: tuple[float, float],
-) -> str:
-    """Slow memory, and fast memory at a place.
-
-    Args:
-        scores, is_open, done: as for `pictures`.
-        cells: edges of a pair's cell and of one in fast memory.
-        slow: where slow memory is.
-        at: the corner of fast memory.
-        size: width and height of the drawing.
-    """
-    (n, m), now, unit = scores.shape, done[-1], cells[0]
-    grid = (slow.x + BAR + GAP + 2, slow.y + HEAD + 2 * BAR)
-    tile = _box(now, unit, grid)
-    fast, held = _fast(scores, is_open, now, cells, at)
-    done_rows = [i for each in done if each.is_last for i in each.queries]
+    (n, m), now = scores.shape, done[-1]
+    rows = [i for each in done if each.is_last for i in each.queries]
     said = (
-        f"slow memory, large: {n} rows of q, {m} of k and of v, and {len(done_rows)} of {n} rows "
+        f"slow memory, large: {n} rows of q, {m} of k and of v, and {len(rows)} of {n} rows "
         f"of output; no scores. Fast memory, small: {len(now.queries) * len(now.keys)} scores of "
         f"{named('query', 'queries', now.queries)} with {named('key', 'keys', now.keys)}, their "
         f"rows of q, k and v, and o, m and s; {len(done) - 1} tiles before it are done"
     )
-    return svg(
-        said,
-        (0, 0, size[0] + 2, size[1] + 2),
-        _frame(slow, "slow memory, large", "currentColor"),
-        _frame(fast, "fast memory, small", ORANGE),
-        _pairs(is_open, done, unit, grid),
-        _rows((n, m), now, done_rows, unit, grid),
-        _lens(tile, fast),
-        f'<path d="{_path(tile)}" fill="none" stroke="{ORANGE}" stroke-width="3"/>',
-        held,
-        wide=round(size[0] * 1.1),
-        size=15,
-        more=' text-anchor="middle" dominant-baseline="central"',
-    )
+    return [
+        svg(
+            said,
+            (0, 0, *sheet.size),
+            _frame(sheet.slow, "slow memory, large", "currentColor"),
+            _frame(sheet.fast, "fast memory, small", ORANGE),
+            _slow(sheet, (n, m), now, rows),
+            _ways(sheet, now),
+            _fast(sheet, scores, is_open, now, kept),
+            _plan(sheet, is_open, done),
+            wide=round(max(sheet.size[0], 480)),
+            size=sheet.type,
+            more=' text-anchor="middle" dominant-baseline="central"',
+        )
+        for sheet in (WIDE, NARROW)
+    ]
 
 
 def _frame(box: Box, name: str, colour: str) -> str:
@@ -119,133 +138,118 @@ def _frame(box: Box, name: str, colour: str) -> str:
     )
 
 
-def _rows(
-    shape: tuple[int, ...], now: Tile, done_rows: list[int], unit: int, grid: tuple[float, float]
-) -> str:
-    """Rows of q beside the pairs, of k and v over them, and of output where they are done."""
-    (n, m), (x, y) = shape, grid
-    left, right, under = x - BAR - 2, x + m * unit + 2, y + n * unit + 14
-    rows = [
-        *(
-            ("v", j, Box(x + j * unit, y - 2 * BAR, unit, BAR - 4), GREEN, now.keys)
-            for j in range(m)
-        ),
-        *(("k", j, Box(x + j * unit, y - BAR, unit, BAR - 4), BLUE, now.keys) for j in range(m)),
-        *(("q", i, Box(left, y + i * unit, BAR, unit), ORANGE, now.queries) for i in range(n)),
-    ]
-    parts = [
-        _bar(box, f"{number}", colour, f"slow-{name}-{number}", bold=number in there)
-        for name, number, box, colour, there in rows
-    ]
-    hollow = "".join(f"M{right} {y + i * unit}h{BAR}v{unit}h{-BAR}z" for i in range(n))
-    parts.append(
-        f'<path d="{hollow}" fill="none" stroke="currentColor" stroke-dasharray="2 3" '
-        f'stroke-opacity="0.6"/>'
-    )
-    parts += [
-        _bar(Box(right, y + i * unit, BAR, unit), f"{i}", PINK, f"out-{i}", start=f"o-{i}")
-        for i in done_rows
-    ]
-    names = (
-        ("v", left + BAR - 6, y - 1.5 * BAR - 2, "end"),
-        ("k", left + BAR - 6, y - 0.5 * BAR - 2, "end"),
-        ("q", left + BAR / 2, under, "middle"),
-        ("output", right + BAR, under, "end"),
-    )
-    done = text(x, under, "done, forgotten", "start", f' fill="{BLUE}"')
-    return done + "".join(parts) + "".join(text(x, y, name, anchor) for name, x, y, anchor in names)
+def _slow(sheet: Sheet, shape: tuple[int, ...], now: Tile, rows: list[int]) -> str:
+    """Rows of q, k and v, and those of output that are done."""
+    (n, m), (x, y, width, _), bar = shape, sheet.slow, sheet.bar
+    left = x + 76
+    unit = (width - 76 - GAP) / max(n, m)
+    held = (("q", n, now.queries), ("k", m, now.keys), ("v", m, now.keys), ("output", n, ()))
+    parts = []
+    for line, (name, count, there) in enumerate(held):
+        top = y + HEAD + line * sheet.pitch
+        parts.append(text(left - 8, top + bar / 2, name, "end"))
+        for each in range(count):
+            cell = Box(left + each * unit, top, unit, bar)
+            if name != "output":
+                key = f"slow-{name}-{each}"
+                parts.append(_bar(cell, f"{each}", COLOURS[name], key, bold=each in there))
+                continue
+            parts.append(_line(_path(cell), 0.6, ' stroke-dasharray="2 3"'))
+            if each in rows:
+                parts.append(_bar(cell, f"{each}", PINK, f"out-{each}", start=f"o-{each}"))
+    return "".join(parts)
 
 
-def _pairs(is_open: np.ndarray, done: list[Tile], unit: int, grid: tuple[float, float]) -> str:
-    """N × M cells: those that are done are filled, blocked ones hatched."""
-    (n, m), (x, y) = is_open.shape, grid
-    filled = "".join(
-        f'<path d="{_path(_box(tile, unit, grid))}" data-key="{tile.queries[0]} {tile.keys[0]}"/>'
-        for tile in done[:-1]
-    )
-    lines = "".join(f"M{x} {y + row * unit}h{m * unit}" for row in range(n + 1))
-    lines += "".join(f"M{x + column * unit} {y}v{n * unit}" for column in range(m + 1))
-    hatched = "".join(
-        _hatching(x + j * unit, y + i * unit, unit) for i, j in np.argwhere(~is_open).tolist()
-    )
-    return (
-        f'<g fill="{BLUE}" fill-opacity="0.6">{filled}</g>'
-        f'<path d="{lines}" stroke="currentColor" stroke-opacity="0.3" fill="none"/>'
-        f'<path d="{hatched}" stroke="{GREY}" stroke-opacity="0.7" fill="none"/>'
-    )
-
-
-def _lens(tile: Box, fast: Box) -> str:
-    """From the tile among the pairs to fast memory, which shows it larger."""
-    if fast.x > tile.x + tile.width:
-        x, to = tile.x + tile.width, fast.x
-        corners = (x, tile.y, to, fast.y, to, fast.y + fast.height, x, tile.y + tile.height)
-    else:
-        y, to = tile.y + tile.height, fast.y
-        corners = (tile.x, y, fast.x, to, fast.x + fast.width, to, tile.x + tile.width, y)
-    return (
-        f'<path d="M{" ".join(f"{each:g}" for each in corners)}z" fill="{ORANGE}" '
-        f'fill-opacity="0.12" stroke="{ORANGE}" stroke-opacity="0.6"/>'
-    )
+def _ways(sheet: Sheet, now: Tile) -> str:
+    """What is read, and what is written once all keys are met."""
+    parts = []
+    for (x, y, right, down, left, middle), name in zip(
+        sheet.ways, ("q, k, v", "output"), strict=True
+    ):
+        to, back = np.array([x + right, y + down]), np.array([right, down]) / np.hypot(right, down)
+        ends = [to + 9 * (0.6 * side * back[::-1] - back) for side in (1, -1)]
+        corners = "L".join(f"{a:g} {b:g}" for a, b in (ends[0], to, ends[1]))
+        opacity = 1 if name != "output" or now.is_last else 0.3
+        parts += [
+            _line(f"M{x} {y}L{to[0]:g} {to[1]:g}M{corners}", opacity, ' stroke-width="1.5"'),
+            text(left, middle, name),
+        ]
+    return "".join(parts)
 
 
 def _fast(
-    scores: np.ndarray,
-    is_open: np.ndarray,
-    now: Tile,
-    cells: tuple[int, int],
-    at: tuple[float, float],
-) -> tuple[Box, str]:
+    sheet: Sheet, scores: np.ndarray, is_open: np.ndarray, now: Tile, kept: dict[int, Kept]
+) -> str:
     """The tile at hand with its scores, its rows of q, k and v, and what is kept of its queries."""
     a, b = len(now.queries), len(now.keys)
-    is_told = max(a, b) <= NUMBERED
-    cell = cells[1] if is_told else cells[0]
-    deep = cells[1]
-    left, top = at[0] + GAP + deep, at[1] + HEAD + BAR
+    cell = min(sheet.side / max(a, b), sheet.side / 2.6)
+    is_told, bar, box, deep = max(a, b) <= NUMBERED, 28, sheet.fast, sheet.deep
+    left = box.x + (box.width - b * cell - sum(deep)) / 2 + deep[0]
+    top = box.y + HEAD + (box.height - HEAD - a * cell) / 2 - 2
     right, under = left + b * cell, top + a * cell
     numbers = ""
-    for row, i in enumerate(now.queries):
-        for column, j in enumerate(now.keys):
-            x, y = left + column * cell, top + row * cell
-            shown = text(x + cell / 2, y + cell / 2, short(scores[i, j])) * is_told
-            if not is_open[i, j]:
-                shown = f'<path d="{_hatching(x, y, cell)}" stroke="{GREY}"/>'
-            numbers += (
-                f'<rect x="{x}" y="{y}" width="{cell}" height="{cell}" fill="none" '
-                f'stroke="{ORANGE}"/>{shown}'
-            )
-    bars = [
-        *(
-            ("q", i, Box(left - deep, top + row * cell, deep, cell), ORANGE)
-            for row, i in enumerate(now.queries)
-        ),
-        *(
-            ("k", j, Box(left + column * cell, top - BAR, cell, BAR), BLUE)
-            for column, j in enumerate(now.keys)
-        ),
-        *(
-            ("v", j, Box(left + column * cell, under, cell, BAR), GREEN)
-            for column, j in enumerate(now.keys)
-        ),
-    ]
-    parts = f'<g data-key="{now.queries[0]} {now.keys[0]}">{numbers}</g>'
-    parts += "".join(
-        _bar(
-            box,
-            f"{name}{number}",
-            colour,
-            f"{name}-{number}",
-            start=f"slow-{name}-{number}",
-            bold=True,
+    for (row, column), score in np.ndenumerate(scores[np.ix_(now.queries, now.keys)]):
+        x, y = left + column * cell, top + row * cell
+        shown = text(x + cell / 2, y + cell / 2, short(score)) * is_told
+        if not is_open[now.queries[row], now.keys[column]]:
+            shown = f'<path d="{_hatching(x, y, cell)}" stroke="{GREY}"/>'
+        numbers += (
+            f'<rect x="{x:g}" y="{y:g}" width="{cell:g}" height="{cell:g}" fill="none" '
+            f'stroke="{ORANGE}"/>{shown}'
         )
-        for name, number, box, colour in bars
+    parts = [f'<g data-key="{now.queries[0]} {now.keys[0]}">{numbers}</g>']
+    for row, i in enumerate(now.queries):
+        y, factor = top + row * cell, "new" if now.is_first else f"× {written(kept[i].factor, 2)}"
+        m, last = Box(right, y, deep[1], cell), Box(right + deep[1], y, deep[2], cell)
+        query, name = Box(left - deep[0], y, deep[0], cell), f"{'q' * is_told}{i}"
+        parts += [
+            _bar(query, name, ORANGE, f"q-{i}", start=f"slow-q-{i}", bold=True),
+            _bar(m, short(kept[i].m) * is_told, PINK, f"m-{i}", bold=True),
+            _bar(last, factor * is_told, PINK, f"o-{i}", bold=True),
+        ]
+    for name, y in (("k", top - bar), ("v", under)):
+        for column, j in enumerate(now.keys):
+            place, key = Box(left + column * cell, y, cell, bar), f"{name}-{j}"
+            label = f"{name * is_told}{j}"
+            parts.append(_bar(place, label, COLOURS[name], key, start=f"slow-{key}", bold=True))
+    names = text(right + deep[1] / 2, top - bar / 2, "m")
+    return "".join(parts) + names + text(right + deep[1] + deep[2] / 2, top - bar / 2, "s, o")
+
+
+def _plan(sheet: Sheet, is_open: np.ndarray, done: list[Tile]) -> str:
+    """Pairs of a query and a key: those that are done are filled, blocked ones hatched."""
+    (n, m), (x, y, side, _) = is_open.shape, sheet.plan
+    unit = side / max(n, m)
+
+    def place(tile: Tile) -> Box:
+        (i, j), (a, b) = (tile.queries[0], tile.keys[0]), (len(tile.queries), len(tile.keys))
+        return Box(x + j * unit, y + i * unit, b * unit, a * unit)
+
+    filled = "".join(
+        f'<path d="{_path(place(tile))}" data-key="{tile.queries[0]} {tile.keys[0]}"/>'
+        for tile in done[:-1]
     )
-    parts += "".join(
-        _bar(Box(right, top + row * cell, deep, cell), f"o{i}", PINK, f"o-{i}", bold=True)
-        for row, i in enumerate(now.queries)
+    lines = "".join(f"M{x} {y + row * unit:g}h{m * unit:g}" for row in range(n + 1))
+    lines += "".join(f"M{x + column * unit:g} {y}v{n * unit:g}" for column in range(m + 1))
+    blocked = np.argwhere(~is_open).tolist()
+    hatched = "".join(_hatching(x + j * unit, y + i * unit, unit) for i, j in blocked)
+    legend = ""
+    named = (("done", FILLED), ("now", NOW), ("blocked", ""))[: 2 + bool(blocked)]
+    for (left, middle), (name, look) in zip(sheet.legend, named, strict=False):
+        cell = Box(left, middle - 8, 16, 16)
+        legend += f'<path d="{_path(cell)}"{look or OUTLINE}/>' + text(
+            left + 22, middle, name, "start"
+        )
+        if not look:
+            legend += _line(_hatching(cell.x, cell.y, 16), 0.7)
+    turned = f' transform="rotate(-90 {x - 14} {y + n * unit / 2:g})"'
+    return (
+        text(x, y - 33, "the plan", "start", BOLD)
+        + text(x + m * unit / 2, y - 14, "keys")
+        + text(x - 14, y + n * unit / 2, "queries", more=turned)
+        + f"<g{FILLED}>{filled}</g>{_line(lines, 0.3)}{_line(hatched, 0.7)}"
+        f'<path d="{_path(place(done[-1]))}"{NOW}/>{legend}'
     )
-    wide = max(right + deep + GAP - at[0], 178)  # the least is that of its name
-    return Box(*at, wide, under + BAR + GAP - at[1]), parts
 
 
 def _bar(box: Box, label: str, colour: str, key: str, start: str = "", bold: bool = False) -> str:
@@ -258,10 +262,10 @@ def _bar(box: Box, label: str, colour: str, key: str, start: str = "", bold: boo
     x, y, width, height = box
     comes = f' data-from="{start}"' if start else ""
     return (
-        f'<g data-key="{key}"{comes}><rect x="{x}" y="{y}" width="{width}" height="{height}" '
-        f'fill="{colour}" fill-opacity="{0.55 if bold else 0.2}" stroke="currentColor" '
-        f'stroke-width="{1.5 if bold else 0.5}"/><text x="{x + width / 2:g}" '
-        f'y="{y + height / 2:g}">{label}</text></g>'
+        f'<g data-key="{key}"{comes}><rect x="{x:g}" y="{y:g}" width="{width:g}" '
+        f'height="{height:g}" fill="{colour}" fill-opacity="{0.55 if bold else 0.2}" '
+        f'stroke="currentColor" stroke-width="{1.5 if bold else 0.5}"/>'
+        f"{text(x + width / 2, y + height / 2, label)}</g>"
     )
 
 
@@ -272,15 +276,8 @@ def named(name: str, plural: str, numbers: range) -> str:
     return f"{plural} {numbers[0]} to {numbers[-1]}"
 
 
-def _box(tile: Tile, unit: int, grid: tuple[float, float]) -> Box:
-    """Where a tile lies among the pairs."""
-    x, y = grid
-    return Box(
-        x + tile.keys[0] * unit,
-        y + tile.queries[0] * unit,
-        len(tile.keys) * unit,
-        len(tile.queries) * unit,
-    )
+def _line(path: str, opacity: float = 1, more: str = "") -> str:
+    return f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity="{opacity}"{more}/>'
 
 
 def _path(box: Box) -> str:
@@ -288,10 +285,10 @@ def _path(box: Box) -> str:
     return f"M{box.x:g} {box.y:g}h{box.width:g}v{box.height:g}h{-box.width:g}z"
 
 
-def _hatching(x: float, y: float, unit: int) -> str:
+def _hatching(x: float, y: float, unit: float) -> str:
     """Diagonals of a cell, as a path."""
-    half = unit // 2
+    half = unit / 2
     return (
-        f"M{x:g} {y + unit:g}l{unit} {-unit}M{x:g} {y + half:g}l{half} {-half}"
-        f"M{x + half:g} {y + unit:g}l{half} {-half}"
+        f"M{x:g} {y + unit:g}l{unit:g} {-unit:g}M{x:g} {y + half:g}l{half:g} {-half:g}"
+        f"M{x + half:g} {y + unit:g}l{half:g} {-half:g}"
     )

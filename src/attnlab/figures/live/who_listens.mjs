@@ -69,19 +69,23 @@ function arches({ words, names, onChoose, onHover }) {
   };
 }
 
-/** One row of weights as bars, each over its key's column, and how much of it came or went since before. */
+/** One row of weights, under its query's name, as bars over their keys' columns, and how much came or went since before. */
 function bars(count) {
   const parts = Array.from({ length: count }, () => ["fill", "came", "went"].map((name) => element("span", { class: name })));
   const cells = parts.map((each) => element("td", {}, element("div", {}, ...each)));
+  const name = element("td", { class: "whose" });
   const height = (part, share) => { part.style.height = `${100 * Math.max(share, 0)}%`; };
   return {
-    node: element("tr", { class: "bars", "aria-hidden": "true" }, element("td"), ...cells),
-    paint: (row, before = row) => row.forEach((weight, m) => {
-      const [fill, came, went] = parts[m];
-      height(fill, Math.min(weight, before[m]));
-      height(came, weight - before[m]);
-      height(went, before[m] - weight);
-    }),
+    node: element("tr", { class: "bars", "aria-hidden": "true" }, name, ...cells),
+    paint: (query, row, before = row) => {
+      setText(name, query);
+      row.forEach((weight, m) => {
+        const [fill, came, went] = parts[m];
+        height(fill, Math.min(weight, before[m]));
+        height(came, weight - before[m]);
+        height(went, before[m] - weight);
+      });
+    },
   };
 }
 
@@ -90,21 +94,19 @@ function draw(body, model) {
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
-  const [found, more] = [element("span", { class: "finding" }), element("span", { class: "more" })];
-  const told = element("p", { class: "told", "aria-hidden": "true" }, found, " ", more);
+  const found = element("p", { class: "told finding", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const above = element("div", { class: "tools" });
   const panels = element("div", { class: "panels" });
   const taken = element("p", { class: "hint", "aria-hidden": "true" }, "Orange: what the mask took, and who has it now.");
-  body.append(told, above, panels, taken, said);
+  body.append(above, found, panels, taken, said);
 
   const show = (row) => {
-    const { weights, before, found: findings, told: sentences } = model.get("state");
+    const { weights, before, queries, found: findings } = model.get("state");
     table.highlight(row);
     sentence?.highlight(row);
-    chart.paint(weights[row], before?.[row]);
+    chart.paint(queries[row], weights[row], before?.[row]);
     setText(found, findings[row]);
-    setText(more, sentences[row].slice(findings[row].length + 1));
   };
 
   // What is seen follows the pointer. Only the chosen row is read out: a live region must not chatter.
@@ -124,9 +126,9 @@ function draw(body, model) {
   // Which head: a native list, moved by arrow keys; there is none for a single map.
   const heads = (choices) => {
     const options = choices.map((name, at) => element("option", { value: at }, name));
-    choice = element("select", {}, ...options);
+    choice = element("select", { "aria-label": "layer and head" }, ...options);
     choice.addEventListener("change", () => model.send({ change: { shown: Number(choice.value) } }));
-    return element("label", {}, "layer and head ", choice);
+    return choice;
   };
 
   // Table or arcs. Two figures in one page must not share their radio buttons.
@@ -168,7 +170,7 @@ function draw(body, model) {
     const canRead = typeof text === "string";
     body.className = `who-listens ${canRead ? "reads" : ""} ${queries.length > TIGHT ? "tight" : ""} ${queries.length > FEW ? "" : "few"} ${queries.length > CROWD ? "long" : ""}`;
     if (choices.length > 1 && choice?.length !== choices.length) above.prepend(heads(choices));
-    if (choices.length < 2) choice = choice?.parentNode.remove();
+    if (choices.length < 2) choice = choice?.remove();
     // What is there already stays where it is: moving it would take its focus away.
     if (!sentence) turn.remove();
     else if (!turn.parentNode) above.insertBefore(turn, own.parentNode ? own : null);
@@ -186,6 +188,7 @@ function draw(body, model) {
     if (choice) choice.value = state.shown;
     const { named } = state;
     taken.hidden = !state.before;
+    found.classList.toggle("short", !state.before);
     state.weights.forEach((row, n) =>
       row.forEach((weight, m) => {
         const blocked = state.blocked[n][m];

@@ -111,16 +111,13 @@ class WhoListens(WithRows):
         tokens = inputs["query_tokens"]
         queries, keys = told_apart(tokens), told_apart(inputs["key_tokens"])
         before = inputs["before"]
-        found = [
-            finding(query, row, keys) if before is None else gone(query, row, keys, hidden, was)
-            for query, row, hidden, was in zip(
-                queries, weights, blocked, weights if before is None else before, strict=True
-            )
-        ]
-        told = [
-            f"{first} {spread_in_words(row, hidden, entropy)}".rstrip()
-            for first, row, hidden, entropy in zip(found, weights, blocked, spread, strict=True)
-        ]
+        rows = [*zip(queries, weights, blocked, spread, strict=True)]
+        found = [finding(query, row, keys) for query, row, *_ in rows]
+        told = [in_words(query, row, keys, *spread) for query, row, *spread in rows]
+        if before is not None:
+            for n, (query, row, hidden, entropy) in enumerate(rows):
+                if went := gone(query, row, keys, hidden, before[n]):
+                    found[n], told[n] = went, f"{went} {spread_in_words(row, hidden, entropy)}"
         return {
             "weights": weights.tolist(),
             "queries": as_labels(tokens),
@@ -262,22 +259,23 @@ def in_words(
         hidden: (M,) bool, True = blocked.
         entropy: of the row, in nats.
     """
-    return f"{finding(query, row, keys)} {spread_in_words(row, hidden, entropy)}".rstrip()
+    first, *others = _most(row, keys, "“{}” ({:.2f})")[:TOLD] or [""]
+    then = f", then to {' and '.join(others)}" if others else ""
+    most = f"“{query}” listens most to {first}{then}." if first else finding(query, row, keys)
+    return f"{most} {spread_in_words(row, hidden, entropy)}".rstrip()
 
 
 def finding(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
-    """What one row of weights shows, in a sentence."""
+    """What one row of weights shows, in a sentence without numbers: those stand in its cells."""
     if not row.any():
         return f"“{query}” listens to nothing: all its weights are 0."
-    first, *others = _most(row, keys, "“{}” ({:.2f})")[:TOLD]
-    then = f", then to {' and '.join(others)}" if others else ""
-    return f"“{query}” listens most to {first}{then}."
+    return f"“{query}” listens most to “{keys[int(row.argmax())]}”."
 
 
 def gone(
     query: str, row: np.ndarray, keys: Sequence[str], hidden: np.ndarray, before: np.ndarray
 ) -> str:
-    """Where the weight of blocked keys went, in a sentence; what the row shows if they had none.
+    """Where the weight of blocked keys went, in a sentence; '' if they had none.
 
     Args:
         query, row, keys, hidden: as in `in_words`.
@@ -285,7 +283,7 @@ def gone(
     """
     lost = before * hidden
     if lost.sum() < SHOWN or not row.any():
-        return finding(query, row, keys)
+        return ""
     *givers, last = _most(lost, keys, "“{}” ({:.2f})")
     taken = f"{', '.join(givers)} and {last}" if givers else last
     every = _most(row - before, keys, "“{}” (+{:.2f})")
