@@ -964,111 +964,60 @@ def test_its_loss_nears_one_letters_level_and_passes_it_where_it_is_blue() -> No
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_shortcuts_arcs_are_as_thick_as_weights_and_ink_is_what_it_keeps() -> None:
+def test_each_rows_arcs_are_weights_and_its_ink_is_what_the_way_keeps() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
-    known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
-    frames = shown("12-shortcuts")
-    for scene, parts in zip(film.SCENES, frames[1:-1], strict=True):
-        way, weights = scene.way, known[scene.way][scene.test]["weights"]
-        looks = {m: parts.get(f"look {scene.test} {m}") for m in range(len(weights) - 1)}
-        assert [m for m in looks if looks[m]] == [m for m in looks if weights[m] >= film.LEAST]
-        thick = [float(look["stroke-width"]) - 1 for look in looks.values() if look]
-        drawn = np.array([weights[m] for m in looks if looks[m]])
-        np.testing.assert_allclose(thick, drawn * thick[0] / drawn[0], atol=0.02)
-        kept = film.kept(len(weights))
-        whole = _ink(frames[1], "full head") if scene.test == film.ONE else _ink(parts, "all")
-        assert _ink(parts, f"{way} head") / whole == pytest.approx(
-            kept[way] / kept["full"], abs=0.003
+    known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
+    kept = film.kept()
+    for way in film.NAMES:
+        weights, asked = known[way]["weights"], known[way]["asked"]
+        seen = {m for m in range(film.BOOKS) if weights[m] >= film.LEAST}
+        looks = {m: last.get(f"{way} look {m}", {}) for m in range(film.BOOKS)}
+        assert {m for m in looks if looks[m]} == seen
+        for m in seen:
+            thick = 1 + (film.THICKEST - 1) * weights[m]
+            assert float(looks[m]["stroke-width"]) == pytest.approx(thick, abs=0.01)
+            assert (looks[m]["stroke"] == BLUE.drawn) == (m == asked)
+        inks = [_ink(last, key) for key in (f"{way} head", f"{way} all head")]
+        assert inks[0] / inks[1] == pytest.approx(kept[way] / kept["full"], abs=0.003)
+        assert texts_of("12-shortcuts", -1)[f"{way} keeps"] == {1: "all", 0.25: "a quarter"}.get(
+            kept[way] / kept["full"], "a quarter" if way == "window" else "a seventh"
         )
-        if way != "sum":
-            assert _ink(parts, "all") == pytest.approx(whole)
-    kept, last = film.kept(), frames[-1]
-    for way in ("window", "sum", "shared"):  # a bar of a bar
-        bars = (np.ptp(points(last[f"{way} {key}"])[:, 0]) for key in ("kept", "all"))
-        assert next(bars) / next(bars) == pytest.approx(kept[way] / kept["full"], abs=0.003)
-    assert film.kept()["shared"] * 4 == film.kept()["full"]
-    assert film.kept()["window"] * 4 == pytest.approx(film.kept()["full"], rel=0.05)
-    a_head = [film.kept()[way] // film.HEADS for way in ("sum", "full")]
-    says = opening_of("12-shortcuts").state["frames"][3]["told"]
-    assert says.endswith("{} numbers in place of {}.".format(*a_head))
-    assert film.kept()["sum"] * 7 == pytest.approx(film.kept()["full"], rel=0.05)
+    assert kept["window"] * 4 == pytest.approx(kept["full"], rel=0.05)
+    assert kept["sum"] * 7 == pytest.approx(kept["full"], rel=0.05)
+    assert film.BOOKS - known["full"]["asked"] >= film.WINDOW  # out of the window's reach
 
 
 def _ink(parts: dict[str, dict[str, float | str]], key: str) -> float:
-    """Of rows of dashes, of which some may lie on each other."""
+    """How long rows are together, of which some may lie on each other."""
     rows = {str(parts[f"{key} {n}"]["d"]): parts[f"{key} {n}"] for n in range(4)}
-    inks = []
-    for row in rows.values():
-        (left, _), (right, _) = points(row)
-        dash, gap = map(float, str(row["stroke-dasharray"]).split())
-        long = float(right - left)
-        dashes = long if gap == 0 else dash * round((long + gap) / (dash + gap))
-        inks.append(dashes * float(row["stroke-width"]))
-    return sum(inks)
+    return sum(float(np.ptp(points(row)[:, 0])) for row in rows.values())
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_result_stands_as_recorded_and_each_shortcut_ends_where_it_fails() -> None:
+def test_its_table_has_one_question_of_all_and_each_result_as_recorded() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
-    frames = [
-        {key: (look, text) for _, key, look, text in frame["parts"]}
-        for frame in opening_of("12-shortcuts").state["frames"]
-    ]
-    told = [frame["told"] for frame in opening_of("12-shortcuts").state["frames"]]
-    ends = []
-    for scene, parts in zip(film.SCENES, frames[1:-1], strict=True):
-        right = known[scene.way][scene.test]["right"]
-        look, text = parts["right"]
-        assert text == f"{100 * right:.0f}%"
-        assert (look["fill"] == BLUE.drawn) == (right >= film.FOUND)
-        assert scene.does.startswith("finds") == (right >= film.FOUND)
-        if right < film.FOUND:
-            ends.append(scene.way)
-            assert frames[-1][f"{scene.way} right"][1] == parts["right"][1]
-    assert ends == ["window", "sum", "shared"]
-    assert [known["full"][test]["right"] for test in (film.ONE, film.FOUR)] == [1, 1]
-    assert told[-2].endswith("66% of letters right. Full: 100%.")
-    assert told[-1].endswith("full attention 100% in each, shared keys for one book.")
-    assert film._percent(known["shared"][film.ONE]["right"]) == "100%"
-    assert frames[0]["asked"][1] == f"title {known['full'][film.ONE]['names'][0]}"
-    letters = {key for key in frames[0] if key.startswith("letter")}
-    assert not letters  # they are inside
-
-
-@pytest.mark.lessons("12-shortcuts")
-def test_each_shortcut_fails_as_the_film_says() -> None:
-    from attnlab.lessons.shortcuts import opening as film
-
-    known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
-    for cells in known.values():
-        for test, cell in cells.items():
-            books = film.BOOKS if test == film.ONE else film.FEW
-            assert len(cell["letters"]) == books == len(cell["weights"]) - 1
-            assert len(cell["asked"]) == (1 if test == film.ONE else 4)
-            assert books - cell["asked"][0] >= film.WINDOW  # out of the window's reach
-    assert known["window"][film.ONE]["right"] == pytest.approx(1 / film.LETTERS, abs=0.03)
-    assert known["sum"][film.ONE]["right"] < 0.5
-    assert max(known["sum"][film.ONE]["weights"]) < 0.1  # they blur
-    assert known["shared"][film.FOUR]["right"] < 0.8
-    for way, least, most in (("full", 0.95, 1), ("shared", 0, 0.7)):  # that those four get
-        cell = known[way][film.FOUR]
-        assert least < sum(cell["weights"][m] for m in cell["asked"]) <= most
-
-
-@pytest.mark.lessons("12-shortcuts")
-def test_two_shortcuts_keep_as_much_of_more_books_and_one_grows_a_quarter_as_fast() -> None:
-    from attnlab.lessons.shortcuts import opening as film
-
-    shelf, longer = film.kept(), film.kept(2 * film.BOOKS)
-    grown = {way: longer[way] - shelf[way] for way in shelf}
-    assert {way for way in film.GROWS if film.GROWS[way] == "stays this size"} == {
-        way for way in grown if grown[way] == 0
-    }
-    assert film.GROWS["shared"] == "grows a quarter as fast"
-    assert 4 * grown["shared"] == grown["full"]
+    parts, ways = shown("12-shortcuts"), [*film.NAMES]
+    assert len({known[way]["asked"] for way in ways}) == 1
+    for n in range(1, 6):
+        texts = texts_of("12-shortcuts", n)
+        for m, way in enumerate(ways):
+            for test, first in ((film.FAR, m + 1), (film.FOUR, 5)):
+                share = known[way][test]
+                later = film.LATER if test == film.FOUR and n > m else None
+                wanted = f"{100 * share:.0f}%" if n >= first else later
+                assert texts.get(f"{way} {test}") == wanted
+                if wanted not in (None, film.LATER):
+                    right = parts[n][f"{way} {test}"]["fill"] == BLUE.drawn
+                    assert right == (share >= film.FOUND)
+    far, four = ({way: known[way][test] for way in ways} for test in (film.FAR, film.FOUR))
+    assert [*far] == [way for way in ways if f"{way} {film.FAR}" in texts]
+    assert [far["full"], far["shared"], four["full"]] == [1, 1, 1]
+    assert far["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
+    assert max(far["sum"], *(four[way] for way in ways[1:])) < 0.9
+    assert max(known["sum"]["weights"]) < 0.1  # no book stands out
 
 
 @pytest.mark.lessons("12-shortcuts")
