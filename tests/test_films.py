@@ -21,6 +21,7 @@ from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
+from attnlab.lessons.real_model import writing
 from attnlab.small import measure
 from tests.course import code_cells, grading, read, solution_path
 from tests.figure_sources import SOURCES
@@ -824,55 +825,57 @@ def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
 
 
 @pytest.mark.lessons("14-real-model")
-def test_the_model_copies_what_followed_and_with_a_wrong_function_it_does_not_notice() -> None:
-    right, texts = model_film.RIGHT, (model_film.TEXT.split(), model_film.TRADED.split())
-    assert texts[1] == [texts[0][at] for at in (0, 2, 1, 3, 4)]
-    for given in texts:
-        copied = model_film.written(right, given)
-        start = copied.start
-        assert copied.words[start] == given[1]  # it follows, when words trade places
-        assert copied.rows[0][1] > 0.97
+def test_the_models_own_attention_notices_a_trade_and_equal_weights_do_not() -> None:
+    traded, text = model_film.TRADED, model_film.TEXT
+    assert traded == tuple(text[at] for at in (0, 2, 1, 3, 4))
+    frames = [texts_of("14-real-model", n) for n in range(5)]
+    drawn = shown("14-real-model")
+    for given, at in ((text, 2), (traded, 4)):
         with torch.no_grad():
-            scores = small.load()(small.numbered([small.START, *given]))
-        assert copied.words[start] == small.words[scores[0, -1].argmax()]
-    film = model_film.opening()
-    for n, (name, new) in enumerate(zip(model_film.WRONG, ("queen", ".", "bird"), strict=True)):
-        film.chosen = [n]
-        frames = film.state["frames"]
-        parts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-        assert [each.get(f"own {start}") for each in parts] == [*"??", *["dog"] * 3, "?", "cat"]
-        assert [each.get(f"new {start}") for each in parts[3:]] == ["?", new, "?", new]
-        codes = [[each[f"{row} code"] for each in parts] for row in ("own", "new")]
-        own, swapped = model_film.BY_OWN, model_film.CODES[name]
-        assert codes == [7 * [own], [*3 * [own], *4 * [swapped]]]
-        assert {"own sign", "new sign"} <= {*parts[-1]}
-        arcs = [{key for key in each if re.fullmatch(r"(own|new) 0 \d", key)} for each in parts]
-        assert arcs[-3] <= arcs[-2] == arcs[-1]  # all stay while words trade places
-        assert frames[-1]["told"].endswith(" again.")
-        for given in texts:
-            assert model_film.written(model_film.WRONG[name], given).words[start] == new
-    alike = model_film.written(model_film.WRONG["all words alike"], texts[0])
-    assert max(alike.rows[0]) - min(alike.rows[0]) < 1e-6
+            scores = small.load()(small.numbered([small.START, *given]))[0, -1]
+        own, equal = (writing.step(row.function, given) for row in model_film.ROWS)
+        torch.testing.assert_close(own.chances, scores.softmax(dim=-1), atol=1e-5, rtol=0)
+        assert own.word == given[1]  # it follows what stands there
+        assert equal.word == "queen"
+        assert own.heads.mean(dim=0)[1] > 0.7
+        assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
+        for key, known in (("own", own), ("equal", equal)):
+            for n, answer in enumerate((given[1], "queen")):
+                chance = known.chances[small.words.index(answer)].item()
+                assert frames[at][f"{key} answer {n}"] == answer
+                assert frames[at][f"{key} chance {n}"] == f"{100 * chance:.0f}%"
+                long = float(drawn[at][f"{key} bar {n}"]["width"])
+                assert long == pytest.approx(max(model_film.LONG * chance, 0.1), abs=0.01)
+            thick = [float(drawn[at][f"{key} look {n}"]["stroke-width"]) for n in range(5)]
+            shares = known.heads.mean(dim=0).numpy()
+            np.testing.assert_allclose(thick, 1 + 7 * shares, atol=0.01)
+    arcs = [{key for key in parts if " look " in key} for parts in drawn]
+    assert all(each == arcs[0] for each in arcs)  # one set of arcs
+    for n, answered in enumerate([[], ["own"], ["own", "equal"], [], ["own", "equal"]]):
+        assert [key for key in ("own", "equal") if f"{key} chance 0" in frames[n]] == answered
 
 
 @pytest.mark.lessons("14-real-model")
 def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
-    right, text = model_film.RIGHT, "the queen that the dogs see"
+    text = "the queen that the dogs see"
+    right = writing.OWN
+
+    def unscaled(*given: Any, scaling: float) -> Any:
+        return right(*given, scaling=1.0)
+
     last = model_film.opening(right, text).state["frames"][-1]
-    assert last["told"] == "It writes the same as with its own, word for word."
+    assert last["told"] == "It writes the same as with its own attention, word for word."
     signs = [key for _, key, *_ in last["parts"] if key.endswith("sign")]
     assert signs == ["same 0 sign", "same 1 sign", "same 2 sign"]
-    wrong = model_film.opening(model_film.WRONG["not scaled"], text)
+    wrong = model_film.opening(unscaled, text)
     last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
-    assert (last["new 8"][1], last["own 8"][1]) == ("farmers", "sailors")
-    assert last["differs badge"][0]["cx"] == last["new 8"][0]["x"] == last["own 8"][0]["x"]
-    for key in ("own", "new"):  # the arrow from what is read ends before what is written
-        (start, _), (end, _) = points(last[f"{key} writes"][0])[:2]
-        band = last[f"{key} read"][0]
-        assert float(band["x"]) + float(band["width"]) < start < end
-        assert end < _box(*last[f"{key} 6"])[0]
-    for function in model_film.WRONG.values():
-        for each in (text, model_film.TEXT):
+    assert (last["new 2"][1], last["own 2"][1]) == ("farmers", "sailors")
+    assert last["differs 2 badge"][0]["cx"] == last["new 2"][0]["x"] == last["own 2"][0]["x"]
+    told = [frame["told"] for frame in model_film.opening(writing.EQUAL, text).state["frames"]]
+    assert told[1].startswith("All words get the same weight")
+    long = " ".join(4 * ["the king behind the dogs and"])
+    for function in (right, unscaled, writing.EQUAL):
+        for each in (text, " ".join(model_film.TEXT), long, "the"):
             for frame in model_film.opening(function, each).state["frames"]:
                 assert _out_of_sheet(frame["parts"], model_film.HIGH) == []
     with pytest.raises(ValueError, match="does not know “dragon”"):
