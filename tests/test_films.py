@@ -1058,22 +1058,32 @@ def test_bars_end_as_their_times_most_of_which_are_trips_of_scores_or_none() -> 
     )
     assert (film.TRIPS, round(film.TRIPS * film.scores_in_bytes() / 1e9)) == (6, 52)
     assert parts["gone"][1] == "52 GB moved"
-    assert parts["none"][1] == "0 GB of scores moved"
+    assert parts["none"][1] == "0 GB of scores"
     frames = [texts_of("13-gpu-sdpa", n) for n in range(9)]
     gone = [each.get("gone", "").split(" ")[0] for each in frames]
     assert gone == ["", "4.3", "8.6", "17", "26", "34", "43", "52", "52"]
     trips = [sum(key.startswith("trip") for key in each) for each in frames]
     assert trips == [0, 0, 1, 2, 3, 4, 5, 6, 6]
-    done = [[each[f"sdpa does {n}"] for n in range(3)] for each in frames[:-1]]
-    assert done == 8 * [["scores", "softmax", "mix"]]  # all on a tile that goes on
-    steps = [each["naive does 0"] for each in frames[:-1]]  # one on all scores
-    assert steps == [*3 * ["scores"], *2 * ["scale"], *2 * ["softmax"], "mix"]
+    steps, looks = ["scores", "scale", "softmax", "mix"], shown("13-gpu-sdpa")
+    now = {
+        way: [
+            [steps[n] for n in range(4) if each[f"{way} does {n}"]["fill"] == BLUE.drawn]
+            for each in looks[:-1]
+        ]
+        for way in film.WAYS
+    }
+    assert now["sdpa"] == 8 * [steps]  # all on a tile that goes on
+    assert now["naive"] == [[each] for each in np.repeat(steps, [3, 2, 2, 1])]  # one on all scores
     tips = [points(each["head"])[:, 0] for each in shown("13-gpu-sdpa")[1:]]
     goes = ["to memory" if tip < back else "to chip" for tip, back, _ in tips]
     assert goes == ["to memory", *3 * ["to memory", "to chip"], "to chip"]
-    tiles = [each.get("tile") for each in shown("13-gpu-sdpa")]
-    assert tiles[0] != tiles[1]
-    assert tiles[2:] == 7 * [None]  # the call is done
+    faces = [[float(each[f"tile {n}"]["fill-opacity"]) for n in range(16)] for each in looks]
+    assert [face.count(0.4) for face in faces] == [
+        0,
+        8,
+        *7 * [16],
+    ]  # half its time is half its tiles
+    assert [face.count(1) for face in faces] == [1, 1, *7 * [0]]
     assert (
         "16,384 tokens, 16 heads: 8.6 GB of scores."
         in opening_of("13-gpu-sdpa").state["frames"][0]["told"]
