@@ -35,18 +35,18 @@ SCORES = np.array(
 )
 VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
-HIGH, CELL = 264, 30  # of the sheet; a score
-LEFT, TOP = 58, 54  # of all scores
+HIGH, CELL = 268, 31  # of the sheet; a score
+LEFT, TOP = 58, 52  # of all scores
 LOW, FOOT = TOP + TOKENS * CELL, 257  # of all scores; a line under them
-HEADS = 20, 44  # lines over them
-ANSWERS, LENGTH = 256, 42  # left of answers, and how wide they are
-ROOM, ROOM_SIZE = (306, TOP - 2), (172, LOW - TOP + 5)  # of what is kept, in fast memory
-SUMS, UNIT, STEP = 310, 76.5, 31  # left of columns; px for a weight of 1, and for a value of 1
+HEADS = 19, 43  # lines over them
+ROOM, ROOM_SIZE = (256, TOP - 2), (222, LOW - TOP + 5)  # of what is kept, in fast memory
+SUMS, UNIT, STEP = 260, 100, 33  # left of columns; px for a weight of 1, and for a value of 1
 MARGIN = 3  # of fast memory around a tile
-APART = (ROOM[0] + ROOM_SIZE[0] / 2 - CELL, 80)  # the tile that has not come yet
-LARGEST = (445, 57)  # a row's largest score so far
-DIGITS = 20  # size of scores
+APART = (ROOM[0] + ROOM_SIZE[0] / 2 - CELL, 66)  # the tile that has not come yet
+LARGEST = (443, 55)  # a row's largest score so far
+DIGITS, LEVEL = 22, 26  # size of scores; of a block's height
 DARK, PALE = 0.6, 0.2  # faces of a row's largest score so far, and of others
+LATER = 0.3  # of queries that are not seen yet
 
 
 class Kept(NamedTuple):
@@ -95,17 +95,15 @@ def at_once(query: int) -> np.ndarray:
 
 def opening() -> Film:
     """The film."""
-    every = SCORES.reshape(BLOCKS, BLOCK, BLOCKS, BLOCK).swapaxes(1, 2)
-    kept = [_met(rows) for rows in every]
-    first, firsts = every[0], kept[0]
+    first = SCORES[:BLOCK].reshape(BLOCK, BLOCKS, BLOCK).swapaxes(0, 1)
+    firsts = _met(first)
     a, b, c = firsts
     frames: list[Frame] = []
 
-    def tile(j: int, told: str, *more: Part, known: int = 0, held: Kept | None = None) -> None:
+    def tile(j: int, told: str, *more: Part, held: Kept | None = None) -> None:
         """One of the first queries in fast memory, and what is held of those before it."""
-        parts = [*_grid(j, j, 0), *_answers(kept[:known], 0), *_memory(_corner(j))]
-        parts += [_title("fast memory · query 1"), *_scores(j, first[j], firsts[j].m)]
-        parts += _largest(held or firsts[j], held is None)
+        parts = [*_grid(j, j), *_memory(_corner(j)), _title("fast memory · query 1")]
+        parts += [*_scores(j, first[j], firsts[j].m), *_largest(held or firsts[j], held is None)]
         frames.append(Frame([*parts, *more], told))
 
     def columns(j: int, level: bool = False) -> list[Part]:
@@ -116,14 +114,14 @@ def opening() -> Film:
         highs = np.full(BLOCK, now.answers[0]) if level else VALUES[j * BLOCK :][:BLOCK]
         return _columns(j * BLOCK, weights, highs, left, named=not level, opacity=float(not level))
 
-    told = f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores. Fast memory has room for "
-    parts = [*_grid(0), *_answers([]), *_memory(APART), *_apart()]
-    frames.append(Frame(parts, f"{told}{BLOCK**2}, and a few totals."))
+    told = f"{TOKENS} queries, {TOKENS} keys: {TOKENS**2} scores, "
+    parts = [*_grid(0), *_memory(APART), *_apart()]
+    frames.append(Frame(parts, f"{told}of which fast memory holds {BLOCK**2} at a time."))
     told = "Each key is a column: width = e^(score − max), height = value."
     tile(0, told, *columns(0))
     told = "Pour the columns level: height = the average so far."
     tile(0, told, *columns(0, True), *_block([a]))
-    told = "The tile moves on to B. A's scores are forgotten."
+    told = "The tile moves on to block B. A's scores are forgotten."
     tile(1, told, *_trace(a), *_block([a]), held=a)
     shrunk = a.shrunk(b.factors)
     told = f"A larger score: A now counts {b.factors[0]:.2f} as much. Narrower, same height."
@@ -132,11 +130,11 @@ def opening() -> Film:
     tile(1, told, *columns(1), *_block([shrunk]))
     told = "Poured level again, and B's scores are forgotten. C's columns join."
     tile(2, told, *columns(1, True), *columns(2), *_block([a, b]))
-    told = "Poured level a last time: the height is the answer."
-    tile(2, told, *columns(2, True), *_block(firsts), known=1)
-    parts = [*_grid(BLOCKS**2, None, 0), *_answers(kept, 0), *_at_once(c)]
-    told = f"On it goes, never more than {BLOCK**2} scores held. All {TOKENS} columns at once"
-    frames.append(Frame(parts, f"{told}: {c.answers[0]:.1f}, too."))
+    told = "Poured level a last time: the height is the answer to query 1."
+    tile(2, told, *columns(2, True), *_block(firsts))
+    told = f"On it goes. A check: all {TOKENS} columns of query 1 at once give "
+    parts = [*_grid(BLOCKS**2), *_at_once(c)]
+    frames.append(Frame(parts, f"{told}{c.answers[0]:.1f}, too."))
     return Film("Exact attention, tile by tile", frames, HIGH)
 
 
@@ -164,7 +162,7 @@ def _corner(tile: int) -> Place:
     return LEFT + j * BLOCK * CELL, _row(i * BLOCK)
 
 
-def _grid(done: int, held: int | None = None, followed: int | None = None) -> list[Part]:
+def _grid(done: int, held: int | None = None) -> list[Part]:
     """Queries, keys, and all scores, none of which is there: ticked are those that were used."""
     parts = [
         word("queries", LEFT - 16, FOOT, "queries", size=SMALL),
@@ -173,19 +171,21 @@ def _grid(done: int, held: int | None = None, followed: int | None = None) -> li
     ]
     for n in range(TOKENS):
         used = held is not None and n // BLOCK == held // BLOCKS
-        colour = ORANGE if n == followed else INK
+        seen = 1 if used or held is None else LATER
         corner, size = (LEFT - 27, _row(n) + 3), (22, CELL - 6)
-        middle = corner[0] + size[0] / 2
+        middle, face = corner[0] + size[0] / 2, 0.3 if used else 0.08
         parts += [
-            box(f"query {n}", corner, size, colour, 0.3 if used else 0.08, 1, 0.9),
-            word(f"query name {n}", middle, _row(n) + 22, f"{n + 1}", size=SMALL),
+            box(f"query {n}", corner, size, ORANGE if n == 0 else INK, face, 1, 0.9 * seen),
+            word(f"query name {n}", middle, _row(n) + 22, f"{n + 1}", size=SMALL, opacity=seen),
         ]
-    for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
+    for n in range(TOKENS):
+        j, left = n // BLOCK, LEFT + n * CELL
         used = held is not None and j == held % BLOCKS
-        left, wide = LEFT + j * BLOCK * CELL, BLOCK * CELL
+        name = f"{NAMES[j]}{n % BLOCK + 1}"
+        look = COLOURS[j], 0.6 if used else 0.2, 1.5
         parts += [
-            box(f"keys {j}", (left + 3, 2), (wide - 6, 24), colour, 0.6 if used else 0.2, 1.5),
-            word(f"keys name {j}", left + wide / 2, HEADS[0], name, size=SMALL),
+            box(f"key {n}", (left + 1.5, 1), (CELL - 3, 24), *look),
+            word(f"key name {n}", left + CELL / 2, HEADS[0], name, size=SMALL),
         ]
     parts += [
         word(f"value {n}", LEFT + (n + 0.5) * CELL, HEADS[1], _whole(value), size=SMALL)
@@ -231,8 +231,9 @@ def _apart() -> list[Part]:
             for r, c in product(room, room)
         ),
         _title("fast memory"),
-        word("memory room", middle, y + side + 28, f"{BLOCK**2} scores"),
-        word("totals room", middle, y + side + 54, "and a few totals"),
+        word("memory room", middle, y + side + 32, f"{BLOCK**2} scores,"),
+        word("tile room", middle, y + side + 59, "their q, k and v,"),
+        word("totals room", middle, y + side + 86, "and a few totals"),
     ]
 
 
@@ -315,7 +316,7 @@ def _block(kept: list[Kept]) -> list[Part]:
     return [
         *parts,
         box("block", (SUMS, LOW - high), (wide, high), GREY, 0, 2),
-        word("level", SUMS + wide / 2, LOW - high - 5, f"{last.answers[0]:.1f}", weight=600),
+        _level(SUMS + wide / 2, LOW - high - 6, last.answers[0]),
     ]
 
 
@@ -337,30 +338,24 @@ def _shrinks(shrunk: Kept) -> list[Part]:
     ]
 
 
-def _answers(kept: list[list[Kept]], followed: int | None = None) -> list[Part]:
-    """Of so many blocks of queries, and room for the others."""
-    middle = ANSWERS + LENGTH / 2
-    parts = [word("answers", middle, FOOT, "answers", size=SMALL)]
-    for n in range(TOKENS):
-        corner, size = (ANSWERS, _row(n) + 3), (LENGTH, CELL - 6)
-        parts.append(box(f"answer in {n}", corner, size, INK, 0, 1, 0.5))
-    for n, answer in enumerate(np.ravel([each[-1].answers for each in kept])):
-        colour = ORANGE if n == followed else INK
-        parts.append(word(f"answer {n}", middle, _row(n) + 22, f"{answer:.1f}", colour, weight=600))
-    return parts
-
-
 def _at_once(kept: Kept) -> list[Part]:
     """All columns of the first query before the block of its tiles, and where they are levelled."""
     weights, s = at_once(0), kept.s[0]
     size = UNIT * s, STEP * kept.answers[0]
     n, y = weights.argmax(), LOW - STEP * (weights @ VALUES)
     middle = SUMS + UNIT * s * (weights[:n].sum() + weights[n] / 2)
+    held = f"{BLOCK**2} scores held, not {TOKENS**2}"
     return [
         box("kept in", ROOM, ROOM_SIZE, GREY, 0.04, 2),
         _title("check: query 1 at once", INK),
+        word("held", ROOM[0] + ROOM_SIZE[0], FOOT + 7, held, ORANGE, "end", 25, 700),
         _standing("block", SUMS, size, GREY, 0.3),
         *_columns(0, s * weights, VALUES, SUMS, of="once"),
         line("at once", [(SUMS, y), (SUMS + size[0], y)], ORANGE, 3),
-        word("level", middle, y - 7, f"{weights @ VALUES:.1f}", ORANGE, size=24, weight=700),
+        _level(middle, y - 7, weights @ VALUES),
     ]
+
+
+def _level(x: float, y: float, answer: float) -> Part:
+    """How high a block is."""
+    return word("level", x, y, f"{answer:.1f}", size=LEVEL, weight=700)

@@ -1,7 +1,8 @@
 """Lesson 13 opens with where the scores are: one attention, by two ways, on one GPU.
 
 Each way has a lane. Attend's scores go to memory and come back, all of them, three times; those of
-PyTorch's call stay on the chip, a tile at a time. Below is the time that each took. Times and bytes
+PyTorch's call stay on the chip, a tile at a time: thin lines are what else it reads and writes.
+Below is the time that each took. Times and bytes
 are the newest that are recorded beside the lesson, those of its longest text; both ways compute in
 float16. What attend took is shared out alike among its trips, each of which moves as much.
 """
@@ -12,7 +13,7 @@ import math
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, Part, Place, area, box, line, word
+from attnlab.figures.live.parts import SMALL, WIDE, Part, Place, area, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
@@ -28,21 +29,20 @@ TRAVELS = (  # what is told of a trip, from the second on
     "Its weights, as many as the scores, go to memory.",
     "They come back for the mix.",
 )
-ON_TILE = ("scores", "softmax", "mix")
 
 HIGH = 269  # of the sheet
 LEFT, RIGHT = 6, 474  # of all that begins at the left, or ends at the right
 HEADS, TOPS = {"naive": 15, "sdpa": 152}, {"naive": 22, "sdpa": 160}  # of lanes: names, drawings
 STRIP = 24  # of memory, for queries, keys and values
-SIDE, CHIP, WIDE_CHIP = 76, 312, 162  # of memory, a square; where the chip begins, its width
+SIDE, CHIP, WIDE_CHIP = 76, 252, 222  # of memory, a square; where the chip begins, its width
 CELLS, CELL = 4, 13  # tiles along a side; a tile on the chip
-RUN = (0, 0), (3, 2)  # tiles that the call has, half its time apart
+RUN = 0, 8  # tiles that the call has done, half its time apart
 PIN, PINS = 5, 8  # of a chip
 STREAM, DASHES, PITCH = 26, "14 5", 19  # of scores on their way: thickness and tiles
 GONE = 4  # tiles that pass in a trip
-HEAD = 24  # of the arrow that they go along
+HEAD = 20  # of the arrow that they go along
 ROAD = LEFT + SIDE + 2, CHIP - 2  # from edge to edge
-BAR, LONGEST, BELOW = 22, 370, 5  # of bars: thickness, the longest, way from the lane
+BEGIN, BAR, LONGEST, BELOW = 50, 22, 342, 5  # of bars: left, thickness, longest, way from lane
 Rows = dict[str, dict[str, Any]]
 
 
@@ -52,12 +52,12 @@ class Moment(NamedTuple):
     Attributes:
         now: seconds since both began.
         trip: how often all scores have gone to memory or come back; half, while they go.
-        tile: the call's, by its column and row; None when it is done.
+        done: how many of the call's tiles are; the next one is worked on.
     """
 
     now: float
     trip: float
-    tile: tuple[int, int] | None = None
+    done: int = CELLS**2
 
 
 def opening() -> Film:
@@ -65,7 +65,7 @@ def opening() -> Film:
     newest, rows = recorded()[0], longest()
     n, device = rows["naive"]["n"], " ".join(newest["device"].split()[:2])
     slow, fast = (rows[way]["seconds"] for way in WAYS)
-    moments = [Moment(fast * half / 2, half / 2, tile) for half, tile in enumerate(RUN)]
+    moments = [Moment(fast * half / 2, half / 2, done) for half, done in enumerate(RUN)]
     moments += [Moment(_until(trip), trip) for trip in range(1, TRIPS + 1)]
     told = [
         f"{n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores. Watch where they go.",
@@ -113,22 +113,24 @@ def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
         top, took = TOPS[way], rows[way]["seconds"]
         long, y = _long(min(moment.now, took)), top + SIDE + BELOW
         parts += [
-            word(f"name {way}", sum(ROAD) / 2, HEADS[way], name, size=SMALL, weight=700),
+            word(f"name {way}", WIDE / 2, HEADS[way], name, size=SMALL, weight=700),
             *_memory(way, top, min(moment.trip, 1) if way == "naive" else 0),
             *_chip(way, top, moment, ended),
-            box(f"bar {way}", (LEFT, y), (long, BAR), ORANGE, 0.35, 2),
+            word(f"time {way}", LEFT, y + 17.5, "time", ORANGE, "start", SMALL),
+            box(f"bar {way}", (BEGIN, y), (long, BAR), ORANGE, 0.35, 2),
             *([*_road(moment), *_ticks(moment, y)] if way == "naive" else _stays(moment)),
         ]
         if moment.now >= took:
-            parts.append(word(f"took {way}", RIGHT, y + 20, _ms(took), ORANGE, "end", 24, 700))
+            x = BEGIN + long + 9
+            parts.append(word(f"took {way}", x, y + 19, _ms(took), ORANGE, "start", 24, 700))
     return parts
 
 
 def _ticks(moment: Moment, y: float) -> list[Part]:
     """The number of each trip that is over, in its part of attend's bar."""
-    parts, left = [], float(LEFT)
+    parts, left = [], float(BEGIN)
     for trip in range(1, math.floor(moment.trip) + 1):
-        right = LEFT + _long(_until(trip))
+        right = BEGIN + _long(_until(trip))
         parts.append(word(f"trip {trip}", (left + right) / 2, y + 17.5, f"{trip}", size=SMALL))
         if trip < TRIPS:
             parts.append(
@@ -158,33 +160,29 @@ def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
     """What computes: attend one step on all scores, the call all steps on a tile of them."""
     legs = [CHIP + WIDE_CHIP * (n + 1) / (PINS + 1) for n in range(PINS)]
     ends = ((top, top + PIN), (top + SIDE - PIN, top + SIDE))
-    middle, x, size = top + SIDE / 2, CHIP + WIDE_CHIP / 2, 26
+    middle, left = top + SIDE / 2, CHIP + 20.0
     parts = [
         line(f"pin {way} {n} {m}", [(x, start), (x, end)], GREY, 4)
         for n, x in enumerate(legs)
         for m, (start, end) in enumerate(ends)
     ]
     parts.append(box(f"chip {way}", (CHIP, top + PIN), (WIDE_CHIP, SIDE - 2 * PIN), GREY, 0.12, 2))
-    if way == "naive":
-        says = (
-            [f"{len(STEPS)} steps,", f"{TRIPS} trips"]
-            if ended
-            else [STEPS[math.floor(moment.trip / 2)]]
-        )
-    else:
-        side = CELLS * CELL
-        corner = CHIP + 12, middle - side / 2
-        parts += _grid(corner, side)
-        if moment.tile is not None:
-            at = corner[0] + moment.tile[0] * CELL, corner[1] + moment.tile[1] * CELL
-            parts.append(box("tile", at, (CELL, CELL), BLUE))
-        says = ["all steps", "per tile"] if ended else [*ON_TILE]
-        x = (corner[0] + side + CHIP + WIDE_CHIP) / 2
-    if ended or way == "sdpa":
-        size = SMALL
-    for n, text in enumerate(says):
-        y = middle + 0.35 * size + 21 * (n - (len(says) - 1) / 2)
-        parts.append(word(f"{way} does {n}", x, y, text, BLUE, size=size, weight=700))
+    now = {math.floor(moment.trip / 2)} if way == "naive" else {*range(len(STEPS))}
+    if way == "sdpa":
+        parts += _tiles((CHIP + 12, middle - CELLS * CELL / 2), moment.done)
+        left += CELLS * CELL
+    if ended and way == "naive":
+        says = f"{len(STEPS)} steps, {TRIPS} trips"
+        middle += 8
+        return [
+            *parts,
+            word("whole", CHIP + WIDE_CHIP / 2, middle, says, BLUE, size=24, weight=700),
+        ]
+    columns = left, left + (CHIP + WIDE_CHIP - left) * 0.56
+    for n, text in enumerate(STEPS):
+        x, y = columns[n % 2], middle - 5 + 25 * (n // 2)
+        colour, weight = (BLUE, 700) if n in now else (GREY, 400)
+        parts.append(word(f"{way} does {n}", x, y, text, colour, "start", SMALL, weight))
     return parts
 
 
@@ -193,7 +191,7 @@ def _road(moment: Moment) -> list[Part]:
     y, (start, end) = TOPS["naive"] + SIDE / 2, ROAD
     trip = moment.trip
     if not trip:
-        return [line("road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
+        return _thin("naive reads", y, "q k v")
     writes = math.ceil(trip) % 2 == 1
     tip, back = (start, start + HEAD) if writes else (end, end - HEAD)
     ends = (back, end) if writes else (start, back)
@@ -204,42 +202,57 @@ def _road(moment: Moment) -> list[Part]:
     return [
         tiles._replace(look={**tiles.look, **moves}),
         area("head", [(tip, y), (back, y - HEAD), (back, y + HEAD)], BLUE),
-        word("gone", (start + end) / 2, y + 36, says, BLUE, size=SMALL, weight=700),
+        word("gone", (start + end) / 2, y + 37, says, BLUE, size=SMALL, weight=700),
+    ]
+
+
+def _thin(key: str, y: float, text: str, back: bool = False) -> list[Part]:
+    """What is little beside scores: on its way to the chip, or back to memory."""
+    start, end = reversed(ROAD) if back else ROAD
+    by = 7 if back else -7
+    return [
+        line(key, [(start, y), (end, y)], GREY, 2),
+        line(f"{key} head", [(end + by, y - 6), (end, y), (end + by, y + 6)], GREY, 2),
+        word(f"{key} what", sum(ROAD) / 2, y - 5, text, GREY, size=SMALL),
     ]
 
 
 def _stays(moment: Moment) -> list[Part]:
-    """Nothing of the call's scores is on the way."""
-    y, (start, end) = TOPS["sdpa"] + SIDE / 2, ROAD
-    parts = [line("no road", [(start, y), (end, y)], GREY, 3, dashes="1 7")]
-    if moment.tile is None:
-        x = (start + end) / 2
-        parts.append(word("none", x, y - 13, "0 GB of scores moved", BLUE, size=SMALL, weight=700))
+    """Of the call's scores nothing is on the way, but of what else it reads and writes."""
+    top, fewer = TOPS["sdpa"], 16 if moment.done else 0
+    parts = _thin("call reads", top + SIDE / 2 - fewer, "q k v")
+    if moment.done:
+        parts += _thin("call writes", top + SIDE - 6, "answer", back=True)
+    if moment.done == CELLS**2:
+        x, y = sum(ROAD) / 2, top + SIDE / 2 + 6
+        parts.append(word("none", x, y, "0 GB of scores", BLUE, size=SMALL, weight=700))
     return parts
 
 
 def _faster(slow: float, fast: float) -> Part:
-    """Under the road that the call's scores don't take."""
-    y = TOPS["sdpa"] + SIDE / 2 + 44
-    return word(
-        "faster", sum(ROAD) / 2, y, f"{slow / fast:.0f}× as fast", ORANGE, size=34, weight=700
-    )
+    """In the call's line of time."""
+    y = TOPS["sdpa"] + SIDE + BELOW + 20
+    return word("faster", RIGHT, y, f"{slow / fast:.0f}× as fast", ORANGE, "end", 28, 700)
 
 
 def _gone(trip: float) -> str:
     return f"{trip * scores_in_bytes() / 1e9:.2g} GB"
 
 
-def _grid(corner: Place, side: float) -> list[Part]:
-    """The places of all tiles."""
-    (left, top), parts = corner, []
-    for n in range(CELLS + 1):
-        by = CELL * n
-        parts += [
-            line(f"across {n}", [(left, top + by), (left + side, top + by)], GREY, 1, 0.6),
-            line(f"down {n}", [(left + by, top), (left + by, top + side)], GREY, 1, 0.6),
-        ]
-    return parts
+def _tiles(corner: Place, done: int) -> list[Part]:
+    """All tiles of scores: pale are those that are done, full is the one that is worked on."""
+    faces = [0.4] * done + [1.0] + [0.0] * CELLS**2
+    return [
+        box(
+            f"tile {n}",
+            (corner[0] + n % CELLS * CELL, corner[1] + n // CELLS * CELL),
+            (CELL, CELL),
+            BLUE,
+            faces[n],
+            1,
+        )
+        for n in range(CELLS**2)
+    ]
 
 
 def _ms(seconds: float) -> str:
