@@ -535,102 +535,53 @@ def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
 
 
 @pytest.mark.lessons("04-scaling")
-def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
-    from attnlab.lessons.scaling.opening import BEST, WIDTHS, scores, weights
+def test_lesson_04s_walks_do_what_walks_do_as_a_rule() -> None:
+    from attnlab.lessons.scaling import opening as film
 
-    assert np.all(np.diff(scores().std(axis=-1)) > 0)
-    spread = np.ptp(scores(), axis=-1)
-    np.testing.assert_allclose(spread[1:] / spread[:-1], 2, rtol=0.05)
-    many = np.random.default_rng(0).standard_normal((7, 300, max(WIDTHS)))
-    drawn = np.cumsum(many[0] * many[1:], axis=-1)[..., np.array(WIDTHS) - 1]
-    average = (np.ptp(drawn, axis=0) ** 2).mean(axis=0) ** 0.5
-    np.testing.assert_allclose(average[1:] / average[:-1], 2, rtol=0.1)
-    for found, roots in zip(weights(), (1, np.sqrt(WIDTHS)), strict=True):
-        powers = np.exp(drawn / roots - (drawn / roots).max(axis=0))
-        largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
-        np.testing.assert_allclose(found.max(axis=-1), largest, atol=0.12)
-        assert set(found.argmax(axis=-1)) == {BEST}
-
-
-@pytest.mark.lessons("04-scaling")
-def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
-    from attnlab.lessons.scaling.opening import WORDS as OFFERED
-    from attnlab.lessons.scaling.opening import scores, weights
-
-    frames = opening_of("04-scaling").state["frames"]
-    says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-    raw, divided = ((each[-1].max() / np.sort(each[-1])[-2]) for each in weights())
-    best, second = (OFFERED[n] for n in weights()[0][-1].argsort()[:-3:-1])
-    lead = float(np.diff(np.sort(scores()[-1])[-2:])[0])
-    np.testing.assert_allclose([raw, divided], np.exp([lead, lead / 8]))
-    told = [frame["told"] for frame in frames[-2:]]
-    assert told[0] == (
-        f"The lead grows too: {lead:.2f} gives “{best}” {raw:.0f} times the share of “{second}”."
-    )
-    assert np.all(np.diff(np.diff(np.sort(scores())[:, -2:])[:, 0]) > 0)
-    assert told[1] == (
-        f"÷ 8 shrinks the lead to {lead / 8:.2f}: “{best}” still leads, {divided:.1f} : 1; "
-        "others are heard."
-    )
-    assert weights()[1][-1].min() > 0.05
-    assert weights()[1][-1].argsort()[-2] == OFFERED.index(second)
-    last = says[-1]
-    assert last["raw ratio"] == f"{raw:.0f} : 1"
-    assert last["divided ratio"] == f"{divided:.1f} : 1"
-    assert [last[f"{strip} lead"] for strip in ("raw", "divided")] == [
-        f"lead {each:.2f}" for each in (lead, lead / 8)
-    ]
-    for strip, found in (
-        ("raw", scores()),
-        ("divided", scores() / np.sqrt([1, 4, 16, 64])[:, None]),
-    ):
-        for n, spread in enumerate(np.ptp(found, axis=-1)):
-            assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
-    assert [each["width"] for each in says] == ["1", "4", "16", "64", "64", "64"]
-    for strip, found in zip(("raw", "divided"), weights(), strict=True):
-        shown_shares = []
-        for n, share in enumerate(found.max(axis=-1)):
-            name, percent = says[n][f"{strip} best"].rstrip("%").split()
-            assert name == best
-            assert float(percent) == pytest.approx(100 * share, abs=0.5)
-            other = last[f"{strip} second"].rstrip("%").split()[1]
-            shown_shares = [float(percent), float(other)]
-        ratio = float(last[f"{strip} ratio"].split()[0])  # what is shown agrees with itself
-        assert shown_shares[0] / shown_shares[1] == pytest.approx(ratio, rel=0.01)
-        assert last[f"{strip} second"].split()[0] == f"“{second}”"
+    roots = np.sqrt(film.WIDTHS)
+    many = np.concatenate([film.draws(seed)[..., film.WIDTHS] for seed in range(10, 13)])
+    shown_one = film.walks()[None][..., film.WIDTHS]
+    for ends, off in ((many, 0.02), (shown_one, 0.1)):
+        spread = np.sqrt((ends**2).mean(axis=(0, 1)))
+        np.testing.assert_allclose(spread, roots, rtol=off)  # and divided by √64 as after one
+        assert ((abs(ends) <= roots).mean(axis=(0, 1)) > 0.6).all()  # most
+        raw, even = (film._softmax(ends[..., -1] / by) for by in (1, 8))
+        assert np.median(raw.max(axis=-1)) > 0.95
+        assert 0.3 < np.median(even.max(axis=-1)) < 0.5
+        assert np.median(film._softmax(ends[..., 0]).min(axis=-1)) > 0.02
+        assert np.median(even.min(axis=-1)) > 0.02  # heard
+        assert np.median(np.sort(raw)[:, :-1].sum(axis=-1)) < 0.03  # hardly anything
+    assert (film._softmax(many[..., -1]).max(axis=-1) > 0.9).mean() > 0.5
+    assert (abs(shown_one[0, :, 1]) < 4).all()  # up and down, in each of the first four
 
 
 @pytest.mark.lessons("04-scaling")
-def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots() -> None:
-    from attnlab.lessons.scaling.opening import BEST, PITCH, products, scores
+def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
+    from attnlab.lessons.scaling import opening as film
 
-    most = abs(products()[BEST]).max()
-    for n, width in enumerate((1, 4, 16, 64)):
-        signs = {key: look for key, look in shown("04-scaling")[n].items() if "sign " in key}
-        is_plus = [f"sign {m} 1" in signs for m in range(width)]
-        assert is_plus == [*(products()[BEST, :width] > 0)]
-        assert products()[:, :width].sum(axis=1) == pytest.approx(scores()[n])
-        assert {key.split()[1] for key in signs} == {str(m) for m in range(width)}
-        ends = np.array([points(look) for key, look in signs.items() if key.endswith("0")])
-        places = {(round(x, 1), round(y, 1)) for x, y in ends.mean(axis=1)}
-        pitch = PITCH[width]
-        assert len(places) == width
-        areas = np.ptp(ends[..., 0], axis=1) ** 2
+    frames = shown("04-scaling")
+    texts = [texts_of("04-scaling", n) for n in range(6)]
+    told = [frame["told"] for frame in opening_of("04-scaling").state["frames"]]
+    for n, (width, by) in enumerate(((1, 1), (4, 1), (16, 1), (64, 1), (64, 1), (64, 8))):
+        ends = film.walks()[:, width] / by
+        shares = film._softmax(ends)
+        for m, (end, share) in enumerate(zip(ends, shares, strict=True)):
+            walked = film.ZERO - points(frames[n][f"walk {m}"])[:, 1]
+            steps = abs(np.diff(walked)) * by / film.UNIT
+            assert walked[-1] / film.UNIT == pytest.approx(end, abs=0.02)
+            np.testing.assert_allclose(steps, [1] * width + [0] * (64 - width), atol=0.15)
+            assert float(frames[n][f"bar {m}"]["width"]) == pytest.approx(
+                film.LONG * share, abs=0.01
+            )
+        x, y = points(frames[n]["envelope"]).T
+        along = (x - film.LEFT) / (film.RIGHT - film.LEFT) * width
         np.testing.assert_allclose(
-            areas / pitch**2, abs(products()[BEST, :width]) / most, atol=0.03
+            abs(y - film.ZERO) * by / film.UNIT, np.sqrt(along), atol=0.12 * by
         )
-        says = {
-            key: text for _, key, _, text in opening_of("04-scaling").state["frames"][n]["parts"]
-        }
-        assert says["root"] == f"√{width} = {width**0.5:g}"
-        assert np.ptp(points(shown("04-scaling")[n]["side"])[:, 0]) == width**0.5 * pitch - 3
-        assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * pitch] * 2)
-    for signs in products()[:, :4] > 0:  # "plus and minus", for each book
-        assert 0 < signs.sum() < 4
-    drawn = np.random.default_rng(0).standard_normal((2, 10_000, 16)).prod(axis=0)
-    left = abs(drawn.sum(axis=1)).mean() / abs(drawn).sum(axis=1).mean()
-    assert left < 0.5  # "on average most cancels"
-    assert drawn.sum(axis=1).std() / drawn.std() == pytest.approx(4, rel=0.03)
+        assert texts[n]["d"] == f"d = {width}"
+        assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
+        assert texts[n].get("takes", f"{shares[film.BEST]:.2f}") == f"{shares[film.BEST]:.2f}"
+    assert told[4].startswith(f"Softmax: “book” takes {texts[4]['takes']}, ")
 
 
 @pytest.mark.lessons("01-soft-lookup")
