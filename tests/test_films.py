@@ -406,56 +406,43 @@ def texts_of(slug: str, n: int) -> dict[str, str]:
 
 
 @pytest.mark.lessons("02-pure-python")
-def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
-    q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), [1, 0, 3]
-    powers = np.exp(keys @ q / 3**0.5)
-    last = shown("02-pure-python")[-1]
-    drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
-    unit = float(last["all 0 0"]["width"])  # of a value of 1
-    assert drawn == pytest.approx(unit * (powers @ values) / powers.sum(), abs=0.02)
+def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_long() -> None:
+    from attnlab.lessons.pure_python import opening as film
+
+    q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), film.VALUES
+    scores = keys @ q
+    powers = np.exp(scores / 3**0.5)
+    shares = powers / powers.sum()
+    texts = [texts_of("02-pure-python", n) for n in range(8)]
     told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
-    assert told[3].endswith("= 6.")
-    assert told[5].startswith("“sat” leads “cat” by 2.3: ")
-    assert told[5].endswith(f" exp(2.3) ≈ {powers[2] / powers[1]:.0f} times the share.")
-    np.testing.assert_allclose(powers[2] / powers[1], np.exp(2.3), rtol=0.02)
-    assert "More numbers per key, larger scores: ÷ √3 evens that out" in told[4]
-    many = np.random.default_rng(0).standard_normal((2, 100_000, 3)).prod(axis=0)
-    assert many.sum(axis=1).std() / many.std() == pytest.approx(3**0.5, rel=0.02)
-
-
-@pytest.mark.lessons("02-pure-python")
-def test_the_numbers_that_are_shown_add_up() -> None:
-    frames = opening_of("02-pure-python").state["frames"]
-    says = [
-        {key: text for tag, key, _, text in frame["parts"] if tag == "text"} for frame in frames
-    ]
-    for m, asked in enumerate(says[1:4]):
+    for m in range(3):
+        asked = texts[m + 1]
         products = [int(asked[f"query {c}"]) * int(asked[f"key {m} {c}"]) for c in range(3)]
         assert [asked[f"product {m} {c}"] for c in range(3)] == [str(each) for each in products]
-        assert asked[f"score {m}"] == str(sum(products))
+        assert asked[f"score {m}"] == str(sum(products)) == str(scores[m])
+        assert told[m + 1].endswith(f"= {scores[m]}.")
         assert f"score {m + 1}" not in asked
-    weighed, last = says[5], says[-1]
-    shares = [float(last[f"share {m}"]) for m in range(3)]
-    assert sum(Fraction(last[f"share {m}"]) for m in range(3)) == 1
-    scaled = np.array([float(weighed[f"÷ √3 {m}"]) for m in range(3)])
-    scores = [float(weighed[f"score {m}"]) / 3**0.5 for m in range(3)]
-    assert [last[f"score {m}"] for m in range(3)] == [weighed[f"score {m}"] for m in range(3)]
-    assert weighed["lead"] == f"+ {scaled[2] - scaled[1]:.1f}"
-    assert weighed["times"] == f"× {shares[2] / shares[1]:.0f}"
-    np.testing.assert_allclose(scaled, scores, atol=0.05)
-    np.testing.assert_allclose(np.exp(scaled) / np.exp(scaled).sum(), shares, atol=1e-3)
-    for e in range(2):
-        terms = [last[f"term {m} {e}"] for m in range(3)]
-        read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
-        np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
-        assert sum(map(Fraction, terms)) == Fraction(last[f"z 1 {e}"])  # in the column of "cat"
-        assert terms == [says[-2][f"term {m} {e}"] for m in range(3)]  # as they were heard
-    assert [last[f"plus {m} of z"] for m in (1, 2)] == ["+"] * 2
-    added = " + ".join(last[f"term {m} 0"] for m in range(3))
-    assert frames[-1]["told"].startswith(f"{added} = {last['z 1 0']}: ")
-    value = [int(last[f"value 2 {e}"]) for e in range(2)]
-    np.testing.assert_allclose([float(last[f"z 1 {e}"]) for e in range(2)], value, atol=0.4)
-    assert frames[-1]["told"].endswith(f"close to the value of “sat”, {value[0]} and {value[1]}.")
+        for each in texts[5:]:
+            assert each[f"÷ √3 {m}"] == f"{scores[m] / 3**0.5:.1f}"
+            assert each[f"share {m}"] == f"{shares[m]:.3f}"
+    assert sum(Fraction(texts[-1][f"share {m}"]) for m in range(3)) == 1
+    assert (texts[-1]["lead"], texts[-1]["times"]) == ("+2.3", f"×{shares[2] / shares[1]:.0f}")
+    assert Fraction(texts[-1]["÷ √3 2"]) - Fraction(texts[-1]["÷ √3 1"]) == Fraction("2.3")
+    np.testing.assert_allclose(shares[2] / shares[1], np.exp(2.3), rtol=0.02)
+    assert told[-1] == "“sat” leads by 2.3 and counts 10 times as much: Z is mostly “sat”."
+    assert (shares[2] * np.array(values[2]) > 0.8 * (shares @ values)).all()
+    assert told[5].endswith("exp(2.3) ≈ 10 times the share.")
+    last = shown("02-pure-python")[-1]
+    for e, z in enumerate(shares @ values):
+        ends = [
+            (float(look["x"]), float(look["x"]) + float(look["width"]))
+            for key, look in last.items()
+            if key.startswith("heard") and key.endswith(f" {e}")
+        ]
+        assert ends[-1][1] - ends[0][0] == pytest.approx(film.UNIT * z, abs=0.02)
+        for (_, right), (left, _) in pairwise(ends):
+            assert right == pytest.approx(left, abs=0.01)
+        assert texts[-1][f"z {e}"] == f"{z:.2f}"
 
 
 @pytest.mark.lessons("03-numpy")
