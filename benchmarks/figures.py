@@ -43,7 +43,7 @@ CONTROLS = {
     "TrainingScrubber": SLIDER,
     "WhoListens": OPTION,
 }
-FILM = """from attnlab.lessons.soft_lookup import opening
+FILM = """from attnlab.lessons.real_model import opening
 
 figure = opening.opening()"""
 _PAINT = """async () => {

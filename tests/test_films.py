@@ -424,56 +424,43 @@ def texts_of(slug: str, n: int) -> dict[str, str]:
 
 
 @pytest.mark.lessons("02-pure-python")
-def test_the_row_of_z_is_as_long_as_the_values_of_which_it_is_read() -> None:
-    q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), [1, 0, 3]
-    powers = np.exp(keys @ q / 3**0.5)
-    last = shown("02-pure-python")[-1]
-    drawn = sum(float(last[f"sum {m} 0"]["width"]) for m in range(3))
-    unit = float(last["all 0 0"]["width"])  # of a value of 1
-    assert drawn == pytest.approx(unit * (powers @ values) / powers.sum(), abs=0.02)
+def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_long() -> None:
+    from attnlab.lessons.pure_python import opening as film
+
+    q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), film.VALUES
+    scores = keys @ q
+    powers = np.exp(scores / 3**0.5)
+    shares = powers / powers.sum()
+    texts = [texts_of("02-pure-python", n) for n in range(8)]
     told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
-    assert told[3].endswith("= 6.")
-    assert told[5].startswith("“sat” leads “cat” by 2.3: ")
-    assert told[5].endswith(f" exp(2.3) ≈ {powers[2] / powers[1]:.0f} times the share.")
-    np.testing.assert_allclose(powers[2] / powers[1], np.exp(2.3), rtol=0.02)
-    assert "More numbers per key, larger scores: ÷ √3 evens that out" in told[4]
-    many = np.random.default_rng(0).standard_normal((2, 100_000, 3)).prod(axis=0)
-    assert many.sum(axis=1).std() / many.std() == pytest.approx(3**0.5, rel=0.02)
-
-
-@pytest.mark.lessons("02-pure-python")
-def test_the_numbers_that_are_shown_add_up() -> None:
-    frames = opening_of("02-pure-python").state["frames"]
-    says = [
-        {key: text for tag, key, _, text in frame["parts"] if tag == "text"} for frame in frames
-    ]
-    for m, asked in enumerate(says[1:4]):
+    for m in range(3):
+        asked = texts[m + 1]
         products = [int(asked[f"query {c}"]) * int(asked[f"key {m} {c}"]) for c in range(3)]
         assert [asked[f"product {m} {c}"] for c in range(3)] == [str(each) for each in products]
-        assert asked[f"score {m}"] == str(sum(products))
+        assert asked[f"score {m}"] == str(sum(products)) == str(scores[m])
+        assert told[m + 1].endswith(f"= {scores[m]}.")
         assert f"score {m + 1}" not in asked
-    weighed, last = says[5], says[-1]
-    shares = [float(last[f"share {m}"]) for m in range(3)]
-    assert sum(Fraction(last[f"share {m}"]) for m in range(3)) == 1
-    scaled = np.array([float(weighed[f"÷ √3 {m}"]) for m in range(3)])
-    scores = [float(weighed[f"score {m}"]) / 3**0.5 for m in range(3)]
-    assert [last[f"score {m}"] for m in range(3)] == [weighed[f"score {m}"] for m in range(3)]
-    assert weighed["lead"] == f"+ {scaled[2] - scaled[1]:.1f}"
-    assert weighed["times"] == f"× {shares[2] / shares[1]:.0f}"
-    np.testing.assert_allclose(scaled, scores, atol=0.05)
-    np.testing.assert_allclose(np.exp(scaled) / np.exp(scaled).sum(), shares, atol=1e-3)
-    for e in range(2):
-        terms = [last[f"term {m} {e}"] for m in range(3)]
-        read = [share * float(last[f"value {m} {e}"]) for m, share in enumerate(shares)]
-        np.testing.assert_allclose([float(term) for term in terms], read, atol=5e-3)
-        assert sum(map(Fraction, terms)) == Fraction(last[f"z 1 {e}"])  # in the column of "cat"
-        assert terms == [says[-2][f"term {m} {e}"] for m in range(3)]  # as they were heard
-    assert [last[f"plus {m} of z"] for m in (1, 2)] == ["+"] * 2
-    added = " + ".join(last[f"term {m} 0"] for m in range(3))
-    assert frames[-1]["told"].startswith(f"{added} = {last['z 1 0']}: ")
-    value = [int(last[f"value 2 {e}"]) for e in range(2)]
-    np.testing.assert_allclose([float(last[f"z 1 {e}"]) for e in range(2)], value, atol=0.4)
-    assert frames[-1]["told"].endswith(f"close to the value of “sat”, {value[0]} and {value[1]}.")
+        for each in texts[5:]:
+            assert each[f"÷ √3 {m}"] == f"{scores[m] / 3**0.5:.1f}"
+            assert each[f"share {m}"] == f"{shares[m]:.3f}"
+    assert sum(Fraction(texts[-1][f"share {m}"]) for m in range(3)) == 1
+    assert (texts[-1]["lead"], texts[-1]["times"]) == ("+2.3", f"×{shares[2] / shares[1]:.0f}")
+    assert Fraction(texts[-1]["÷ √3 2"]) - Fraction(texts[-1]["÷ √3 1"]) == Fraction("2.3")
+    np.testing.assert_allclose(shares[2] / shares[1], np.exp(2.3), rtol=0.02)
+    assert told[-1] == "“sat” leads by 2.3 and counts 10 times as much: Z is mostly “sat”."
+    assert (shares[2] * np.array(values[2]) > 0.8 * (shares @ values)).all()
+    assert told[5].endswith("exp(2.3) ≈ 10 times the share.")
+    last = shown("02-pure-python")[-1]
+    for e, z in enumerate(shares @ values):
+        ends = [
+            (float(look["x"]), float(look["x"]) + float(look["width"]))
+            for key, look in last.items()
+            if key.startswith("heard") and key.endswith(f" {e}")
+        ]
+        assert ends[-1][1] - ends[0][0] == pytest.approx(film.UNIT * z, abs=0.02)
+        for (_, right), (left, _) in pairwise(ends):
+            assert right == pytest.approx(left, abs=0.01)
+        assert texts[-1][f"z {e}"] == f"{z:.2f}"
 
 
 @pytest.mark.lessons("03-numpy")
@@ -553,177 +540,86 @@ def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
 
 
 @pytest.mark.lessons("04-scaling")
-def test_the_reader_whose_queries_grow_is_a_typical_one() -> None:
-    from attnlab.lessons.scaling.opening import BEST, WIDTHS, scores, weights
+def test_lesson_04s_walks_do_what_walks_do_as_a_rule() -> None:
+    from attnlab.lessons.scaling import opening as film
 
-    assert np.all(np.diff(scores().std(axis=-1)) > 0)
-    spread = np.ptp(scores(), axis=-1)
-    np.testing.assert_allclose(spread[1:] / spread[:-1], 2, rtol=0.05)
-    many = np.random.default_rng(0).standard_normal((7, 300, max(WIDTHS)))
-    drawn = np.cumsum(many[0] * many[1:], axis=-1)[..., np.array(WIDTHS) - 1]
-    average = (np.ptp(drawn, axis=0) ** 2).mean(axis=0) ** 0.5
-    np.testing.assert_allclose(average[1:] / average[:-1], 2, rtol=0.1)
-    for found, roots in zip(weights(), (1, np.sqrt(WIDTHS)), strict=True):
-        powers = np.exp(drawn / roots - (drawn / roots).max(axis=0))
-        largest = np.median(powers.max(axis=0) / powers.sum(axis=0), axis=0)
-        np.testing.assert_allclose(found.max(axis=-1), largest, atol=0.12)
-        assert set(found.argmax(axis=-1)) == {BEST}
-
-
-@pytest.mark.lessons("04-scaling")
-def test_a_gap_of_scores_is_a_factor_of_shares_as_it_is_told() -> None:
-    from attnlab.lessons.scaling.opening import WORDS as OFFERED
-    from attnlab.lessons.scaling.opening import scores, weights
-
-    frames = opening_of("04-scaling").state["frames"]
-    says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-    raw, divided = ((each[-1].max() / np.sort(each[-1])[-2]) for each in weights())
-    best, second = (OFFERED[n] for n in weights()[0][-1].argsort()[:-3:-1])
-    lead = float(np.diff(np.sort(scores()[-1])[-2:])[0])
-    np.testing.assert_allclose([raw, divided], np.exp([lead, lead / 8]))
-    told = [frame["told"] for frame in frames[-2:]]
-    assert told[0] == (
-        f"The lead grows too: {lead:.2f} gives “{best}” {raw:.0f} times the share of “{second}”."
-    )
-    assert np.all(np.diff(np.diff(np.sort(scores())[:, -2:])[:, 0]) > 0)
-    assert told[1] == (
-        f"÷ 8 shrinks the lead to {lead / 8:.2f}: “{best}” still leads, {divided:.1f} : 1; "
-        "others are heard."
-    )
-    assert weights()[1][-1].min() > 0.05
-    assert weights()[1][-1].argsort()[-2] == OFFERED.index(second)
-    last = says[-1]
-    assert last["raw ratio"] == f"{raw:.0f} : 1"
-    assert last["divided ratio"] == f"{divided:.1f} : 1"
-    assert [last[f"{strip} lead"] for strip in ("raw", "divided")] == [
-        f"lead {each:.2f}" for each in (lead, lead / 8)
-    ]
-    for strip, found in (
-        ("raw", scores()),
-        ("divided", scores() / np.sqrt([1, 4, 16, 64])[:, None]),
-    ):
-        for n, spread in enumerate(np.ptp(found, axis=-1)):
-            assert says[n][f"{strip} far"] == f"spread {spread:.1f}"
-    assert [each["width"] for each in says] == ["1", "4", "16", "64", "64", "64"]
-    for strip, found in zip(("raw", "divided"), weights(), strict=True):
-        shown_shares = []
-        for n, share in enumerate(found.max(axis=-1)):
-            name, percent = says[n][f"{strip} best"].rstrip("%").split()
-            assert name == best
-            assert float(percent) == pytest.approx(100 * share, abs=0.5)
-            other = last[f"{strip} second"].rstrip("%").split()[1]
-            shown_shares = [float(percent), float(other)]
-        ratio = float(last[f"{strip} ratio"].split()[0])  # what is shown agrees with itself
-        assert shown_shares[0] / shown_shares[1] == pytest.approx(ratio, rel=0.01)
-        assert last[f"{strip} second"].split()[0] == f"“{second}”"
+    roots = np.sqrt(film.WIDTHS)
+    many = np.concatenate([film.draws(seed)[..., film.WIDTHS] for seed in range(10, 13)])
+    shown_one = film.walks()[None][..., film.WIDTHS]
+    for ends, off in ((many, 0.02), (shown_one, 0.1)):
+        spread = np.sqrt((ends**2).mean(axis=(0, 1)))
+        np.testing.assert_allclose(spread, roots, rtol=off)  # and divided by √64 as after one
+        assert ((abs(ends) <= roots).mean(axis=(0, 1)) > 0.6).all()  # most
+        raw, even = (film._softmax(ends[..., -1] / by) for by in (1, 8))
+        assert np.median(raw.max(axis=-1)) > 0.95
+        assert 0.3 < np.median(even.max(axis=-1)) < 0.5
+        assert np.median(film._softmax(ends[..., 0]).min(axis=-1)) > 0.02
+        assert np.median(even.min(axis=-1)) > 0.02  # heard
+        assert np.median(np.sort(raw)[:, :-1].sum(axis=-1)) < 0.03  # hardly anything
+    assert (film._softmax(many[..., -1]).max(axis=-1) > 0.9).mean() > 0.5
+    assert (abs(shown_one[0, :, 1]) < 4).all()  # up and down, in each of the first four
 
 
 @pytest.mark.lessons("04-scaling")
-def test_signs_are_those_of_the_products_and_fill_squares_whose_sides_are_roots() -> None:
-    from attnlab.lessons.scaling.opening import BEST, PITCH, products, scores
+def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
+    from attnlab.lessons.scaling import opening as film
 
-    most = abs(products()[BEST]).max()
-    for n, width in enumerate((1, 4, 16, 64)):
-        signs = {key: look for key, look in shown("04-scaling")[n].items() if "sign " in key}
-        is_plus = [f"sign {m} 1" in signs for m in range(width)]
-        assert is_plus == [*(products()[BEST, :width] > 0)]
-        assert products()[:, :width].sum(axis=1) == pytest.approx(scores()[n])
-        assert {key.split()[1] for key in signs} == {str(m) for m in range(width)}
-        ends = np.array([points(look) for key, look in signs.items() if key.endswith("0")])
-        places = {(round(x, 1), round(y, 1)) for x, y in ends.mean(axis=1)}
-        pitch = PITCH[width]
-        assert len(places) == width
-        areas = np.ptp(ends[..., 0], axis=1) ** 2
+    frames = shown("04-scaling")
+    texts = [texts_of("04-scaling", n) for n in range(6)]
+    told = [frame["told"] for frame in opening_of("04-scaling").state["frames"]]
+    for n, (width, by) in enumerate(((1, 1), (4, 1), (16, 1), (64, 1), (64, 1), (64, 8))):
+        ends = film.walks()[:, width] / by
+        shares = film._softmax(ends)
+        for m, (end, share) in enumerate(zip(ends, shares, strict=True)):
+            walked = film.ZERO - points(frames[n][f"walk {m}"])[:, 1]
+            steps = abs(np.diff(walked)) * by / film.UNIT
+            assert walked[-1] / film.UNIT == pytest.approx(end, abs=0.02)
+            np.testing.assert_allclose(steps, [1] * width + [0] * (64 - width), atol=0.15)
+            assert float(frames[n][f"bar {m}"]["width"]) == pytest.approx(
+                film.LONG * share, abs=0.01
+            )
+        x, y = points(frames[n]["envelope"]).T
+        along = (x - film.LEFT) / (film.RIGHT - film.LEFT) * width
         np.testing.assert_allclose(
-            areas / pitch**2, abs(products()[BEST, :width]) / most, atol=0.03
+            abs(y - film.ZERO) * by / film.UNIT, np.sqrt(along), atol=0.12 * by
         )
-        says = {
-            key: text for _, key, _, text in opening_of("04-scaling").state["frames"][n]["parts"]
-        }
-        assert says["root"] == f"√{width} = {width**0.5:g}"
-        assert np.ptp(points(shown("04-scaling")[n]["side"])[:, 0]) == width**0.5 * pitch - 3
-        assert np.ptp([*places], axis=0) == pytest.approx([(width**0.5 - 1) * pitch] * 2)
-    for signs in products()[:, :4] > 0:  # "plus and minus", for each book
-        assert 0 < signs.sum() < 4
-    drawn = np.random.default_rng(0).standard_normal((2, 10_000, 16)).prod(axis=0)
-    left = abs(drawn.sum(axis=1)).mean() / abs(drawn).sum(axis=1).mean()
-    assert left < 0.5  # "on average most cancels"
-    assert drawn.sum(axis=1).std() / drawn.std() == pytest.approx(4, rel=0.03)
+        assert texts[n]["d"] == f"d = {width}"
+        assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
+        assert texts[n].get("takes", f"{shares[film.BEST]:.2f}") == f"{shares[film.BEST]:.2f}"
+    assert told[4].startswith(f"Softmax: “book” takes {texts[4]['takes']}, ")
 
 
 @pytest.mark.lessons("01-soft-lookup")
-def test_every_sentence_of_the_menus_fits_its_shares_add_up_and_its_verb_is_as_its_subject() -> (
-    None
-):
-    film = import_module("attnlab.lessons.soft_lookup.opening").opening()
-    asked = film.controls()["chosen"]
-    assert len(asked) >= 64
-    for chosen in asked:
-        film.change(chosen=chosen)
-        first, parts = (film.state["frames"][n]["parts"] for n in (0, -1))
-        for boxes in map(words_of, (first, parts)):
-            assert not any(_is_out(each, film.state["view"][3]) for each in boxes.values())
-            assert not any(_meet(*two) for two in combinations(boxes.values(), 2))
-        verbs = [{text for _, key, _, text in each if "verb" in key} for each in (first, parts)]
-        assert verbs[0] == verbs[1]
-        assert len(verbs[0]) == 2
-        [slot] = [look for _, key, look, _ in first if key == "slot"]
-        assert float(slot["x"]) + float(slot["width"]) <= WIDE
-        assert all(len(each["told"].split()) <= WORDS for each in film.state["frames"])
-        says = {key: text for tag, key, _, text in parts if tag == "text"}
-        shares = {key: Fraction(text) for key, text in says.items() if key.startswith("given")}
-        assert sum(shares.values()) == 1
-        assert shares["given 2"] > Fraction(1, 2)
-        hard, soft = film.state["frames"][1:3]
-        assert re.findall(r"\d\.\d\d", soft["told"]) == [says["given 2"], says["given 5"]]
-        in_hard = {key: text for tag, key, _, text in hard["parts"] if tag == "text"}
-        assert in_hard["most"].endswith(f"{says['word 2']} 1.00")
-        whole = [look["width"] for _, key, look, _ in hard["parts"] if key.startswith("part")]
-        assert sorted(map(float, whole))[-2:] == [0, 294]
-        looks = {key: look for _, key, look, _ in parts}
-        for key, share in shares.items():
-            if not share:
-                assert key.replace("given", "to") not in looks
-                continue
-            laid, drawn = looks[key.replace("given", "part")], looks[key.replace("given", "to")]
-            assert float(laid["width"]) == pytest.approx(294 * share, abs=0.01)
-            assert float(drawn["stroke-width"]) == pytest.approx(1 + 15 * share, abs=0.01)
-        chosen_verb = next(key for key in ("verb -1", "verb 1") if looks[key]["font-weight"] == 700)
-        assert looks[chosen_verb]["fill"] == looks["word 2"]["fill"]
-        rings = {
-            row: sorted(
-                (float(look["cx"]), float(look["cy"]))
-                for key, look in looks.items()
-                if key.startswith(f"{row} is")
-            )
-            for row in (-1, 1)
-        }
-        likely = int(chosen_verb.removeprefix("verb "))
-        np.testing.assert_allclose(dots_on(looks["mark 2"]), rings[likely], atol=0.7)
-        if looks["word 5"]["fill"] == looks["word 2"]["fill"]:  # beside them, then
-            assert min(x for x, _ in dots_on(looks["mark 5"])) > max(rings[likely])[0] + 6
-        else:
-            np.testing.assert_allclose(dots_on(looks["mark 5"]), rings[-likely], atol=3)
+def test_lesson_01s_look_is_drawn_and_told_as_recorded_hard_and_soft() -> None:
+    from attnlab.lessons.soft_lookup import opening as film
 
-
-def dots_on(look: dict[str, float | str]) -> list[tuple[float, float]]:
-    """Where a path of curves and lines has its dots, one or two, which are dashes of no length."""
-    numbers = [float(each) for each in re.findall(r"-?[\d.]+", str(look["d"]))]
-    places = np.array(numbers).reshape(-1, 2)
-    curves = str(look["d"]).count("C")
-    t = np.linspace(0, 1, 400)[:, None]
-    along = [places[:1]]
-    for a, b, c, e in (places[3 * n : 3 * n + 4] for n in range(curves)):
-        bends = 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c
-        along.append((1 - t) ** 3 * a + bends + t**3 * e)
-    for a, b in pairwise(places[3 * curves :]):
-        along.append(a + t * (b - a))
-    path = np.concatenate(along)
-    far = np.cumsum(np.hypot(*np.diff(path, axis=0, prepend=path[:1]).T))
-    gap = float(str(look["stroke-dasharray"]).split()[1])
-    first = -float(look["stroke-dashoffset"])
-    at = [each for each in (first, first + gap) if each <= far[-1] + 1]
-    return [tuple(path[np.abs(far - each).argmin()]) for each in at]
+    known, frames = film.recorded(), shown("01-soft-lookup")
+    shares = known["shares"]
+    winner, second = sorted(range(6), key=lambda j: -shares[j])[:2]
+    assert (winner, second) == (0, film.ONE)
+    last = texts_of("01-soft-lookup", -1)
+    written = {int(key.split()[1]): text for key, text in last.items() if "share" in key}
+    assert written == {j: f"{share:.2f}" for j, share in enumerate(shares) if share >= film.DRAWN}
+    assert sum(map(Fraction, written.values())) == 1
+    assert {key for key in frames[-1] if "none" in key} == {"none 4", "none 5"}
+    for j in written:
+        thick = float(frames[-1][f"from {j}"]["stroke-width"])
+        assert thick == pytest.approx(1 + (film.PIPE - 1) * shares[j], abs=0.01)
+        come = [float(str(frame[f"from {j}"]["stroke-dasharray"]).split()[0]) for frame in frames]
+        assert come[:3] == [0, 0, 0]  # until it is soft
+        assert min(come[3:]) > 50
+    assert float(frames[2]["alone"]["stroke-width"]) == film.PIPE
+    for lookup in ("soft", "hard"):
+        wide = [float(frames[-1][f"{lookup} {n}"]["width"]) for n in (0, 1)]
+        assert wide == pytest.approx([film.LONG * part for part in known[lookup]], abs=0.01)
+        likelier = int(known[lookup][1] > known[lookup][0])
+        assert likelier == (lookup == "hard")
+        for n, (verb, part) in enumerate(zip(known["verbs"], known[lookup], strict=True)):
+            assert last[f"{lookup} says {n}"] == f"{verb} {100 * part:.0f}%"
+    told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
+    assert "“start” fits best, 0.56, “girl” next, 0.39." in told[1]
+    assert told[2].endswith("likelier is “laugh”, wrong.")
+    assert told[4].endswith("likelier is “laughs”, which is right.")
 
 
 @pytest.mark.lessons("01-soft-lookup")

@@ -40,9 +40,8 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 begin("04-scaling")
 
 # %% [markdown]
-# A reader asks six books. All numbers are random, and a query has four times as many at each step. The square shows
-# *book*'s products: the larger one is, the larger its sign. (The reader was chosen: its scores spread twice as far at
-# every step. Single readers seldom do; a thousand, below, do.)
+# *Desk* scores six words. Each product is +1 or −1, as a coin falls, and a score is the sum of d of them. (Of 1,001
+# such draws you see the one that is nearest to all of them, in spread and in the largest share.)
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

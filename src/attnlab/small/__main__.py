@@ -23,7 +23,7 @@ from attnlab import small
 from attnlab.figures.live import WhoListens
 from attnlab.figures.live.recording import recorded
 from attnlab.lessons.soft_lookup.figures import HEAD as ONE_HEAD
-from attnlab.lessons.soft_lookup.opening import SENTENCES, sentences
+from attnlab.lessons.soft_lookup.opening import LOOK, WORDS
 from attnlab.small import grammar
 from attnlab.small.measure import measured, roles
 from attnlab.small.train import STEPS, trained
@@ -67,27 +67,43 @@ def record() -> None:
     rounded = {name: part.double().numpy().round(4).tolist() for name, part in made.items()}
     text = json.dumps({"words": small.SAMPLE, **rounded}, ensure_ascii=False)
     _write(small.HERE / small.SUBJECT, text)
-    lines = ",\n".join(json.dumps(heard(words)) for words in sentences())
-    _write(SENTENCES, f"[{lines}]")
+    _write(LOOK, json.dumps(looked(WORDS), indent=1))
 
 
-def heard(words: Sequence[str]) -> dict[str, Any]:
-    """To whom each word of a sentence listens, by the head that finds subjects, and what is next.
+def looked(words: Sequence[str]) -> dict[str, Any]:
+    """What the head that finds subjects takes from where, for the last word, and what is next.
 
     Returns:
-        words: as they are given, N.
-        weights: N + 1 rows, the first of the start of a text; each up to its own word.
-        guess: the likeliest verb.
-        other: the same verb in its other number.
+        verbs: the likeliest verb for one, and the same for many.
+        shares: (N + 1,), of the start of a text and of each word.
+        soft: of the probability of these two verbs, each one's part.
+        hard: the same, if that word takes all from the one that it listens to most.
     """
-    text = [small.START, *words]
     layer, head = small.head("subject")
-    rows = small.weights(text)[layer][head]
-    next_words = small.following(text, len(small.words))
-    verbs = dict(zip([*grammar.RUN, *grammar.RUNS], [*grammar.RUNS, *grammar.RUN], strict=True))
-    guess = max(verbs, key=lambda verb: next_words[verb])
-    weights = [[round(float(each), 3) for each in row[: n + 1]] for n, row in enumerate(rows)]
-    return {"words": [*words], "weights": weights, "guess": guess, "other": verbs[guess]}
+    row = small.weights([small.START, *words])[layer][head, -1]
+    soft, hard = following(words, row), following(words, row == row.max())
+    one = max(grammar.RUNS, key=lambda verb: soft[verb])
+    verbs = (one, grammar.RUN[grammar.RUNS.index(one)])
+    found: dict[str, Any] = {"verbs": verbs, "shares": row.round(3).tolist()}
+    for name, each in (("soft", soft), ("hard", hard)):
+        both = [each[verb] for verb in verbs]
+        found[name] = [round(part / sum(both), 3) for part in both]
+    return found
+
+
+def following(words: Sequence[str], row: np.ndarray) -> dict[str, float]:
+    """How likely each word is next, if the head that finds subjects takes these shares (N + 1,)."""
+    text, (layer, head) = [small.START, *words], small.head("subject")
+    read = torch.from_numpy(row).float() @ small.given(text, layer, head)[2]
+
+    def change(at: int, made: torch.Tensor) -> torch.Tensor:
+        if at == layer:
+            made = made.clone()
+            made[:, head, -1] = read
+        return made
+
+    shares = small.load()(small.numbered(text), change)[0, -1].softmax(dim=-1)
+    return dict(zip(small.words, shares.tolist(), strict=True))
 
 
 def _write(path: Path, text: str) -> None:

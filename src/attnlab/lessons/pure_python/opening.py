@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SIZE, SMALL, Part, Place, arc, box, line, ring, word
+from attnlab.figures.live.parts import SIZE, SMALL, Part, arc, box, line, ring, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
@@ -14,25 +14,21 @@ TOKENS = ("the", "cat", "sat")
 QUERY = (1, 2, 0)
 KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
 VALUES = ((1, 0), (0, 2), (3, 1))
-ASKS = 1  # the word that does
+ASKS, BEST = 1, 2  # the word that does; the one that scores most
 
 HIGH = 268
 COLOURS = (PURPLE, ORANGE, BLUE)
-MIDDLES = (124, 268, 412)
-CELL, TALL = 40, 30
-NAMES = 56  # where the rows' names end
-FLOOR, WORDS = 36, 66  # where arcs begin; the words' line
+MIDDLES, PLACE = (115, 265, 415), 98  # of the words; how wide a column is
+NAMES = 54  # where the rows' names end
+FLOOR, WORDS = 34, 62  # where arcs begin; the words' line
 PULL, LOOP = 40, 10  # of arcs to others; how large the ring is to itself
 BESIDE = 21  # how far from the middle of the word that asks its arcs to others begin
-KEY, ASKED, ADDS, FOUND = 86, 124, 184, 214  # tops of cells and scores, and the products' line
-SCORE, SCALED, SHARE = 82, 148, 216  # tops of rows while scores are weighed
-WHY, WEIGHT, VALUE, HEARD, OUT = 86, 92, 123, 170, 219  # while values are heard
-SLIM = 26  # how tall shares are then
-PLACE = CELL * len(QUERY)  # how wide a word's column is
-HALF, INSET, BAR = PLACE / 2, 5, 15  # how wide cells of values and of Z are; bars in them
-HIGHER, HIGHEST, SAYS = 43, 47, 20  # cells of values; those of Z; lines of numbers in them
-UNIT = (HALF - 2 * INSET) / 3  # px for 1: the largest value fills its cell
-FILLED, GHOST = 0.4, 0.25  # a share; a bar of which a share was heard
+TALL = 32  # how tall rows are
+KEY, ASKED, ADDS, FOUND = 84, 126, 186, 212  # tops of rows and the line of products, while it asks
+SCORE, SCALED, SHARE = 84, 148, 212  # while scores are weighed
+LEAD, WEIGHT, VALUE, OUT = 74, 114, 154, (199, 231)  # while values are heard
+UNIT, BAR = 105, 25  # px for 1 in Z; how tall its bars are
+FILLED = 0.4  # of a share
 BIG = 24  # scores, and what is found
 
 
@@ -53,7 +49,7 @@ def weights(scores: Sequence[float]) -> list[float]:
 def _begins() -> Frame:
     return Frame(
         [*_words(), *_asking(ASKS), *_row("score", [""] * len(TOKENS), FOUND)],
-        "“cat” asks each key: large numbers in the same place score high.",
+        "“cat” holds its query to each key: large beside large scores high.",
     )
 
 
@@ -63,62 +59,49 @@ def _asked(m: int, scores: Sequence[int]) -> Frame:
     found = [str(score) if n <= m else "" for n, score in enumerate(scores)]
     return Frame(
         [*_words(asked=m), *_asking(m), *_added(m), *_row("score", found, FOUND)],
-        f"Beside {whose}: {' + '.join(products)} = {scores[m]}.",
+        f"To {whose}: {' + '.join(products)} = {scores[m]}.",
     )
 
 
 def _weighed(scores: Sequence[int]) -> list[Frame]:
     """The scores, scaled; and what softmax makes of them."""
-    shares, root = weights(scores), math.sqrt(len(QUERY))
-    second, best = sorted(range(len(TOKENS)), key=lambda m: shares[m])[-2:]
-    lead = f"{(scores[best] - scores[second]) / root:.1f}"
-    times = f"{shares[best] / shares[second]:.0f}"
-    rows = [
-        *_row("score", [f"{score}" for score in scores], SCORE),
-        *_row("÷ √3", [f"{score / root:.1f}" for score in scores], SCALED),
-    ]
+    shares, (lead, times) = weights(scores), _compared(scores)
+    rows = [*_row("score", map(str, scores), SCORE), *_scaled(scores, SCALED)]
+    empty = _row("share", [""] * len(TOKENS), SHARE)
     return [
         Frame(
-            [*_words(), *rows, *_row("share", [""] * len(TOKENS), SHARE)],
-            "More numbers per key, larger scores: ÷ √3 evens that out (lesson 04).",
+            [*_words(), *rows, *empty],
+            f"÷ √3, as a key has 3 numbers: “{TOKENS[BEST]}” leads by {lead}.",
         ),
         Frame(
-            [
-                *_words(shares),
-                *rows,
-                *_shares(shares, SHARE),
-                *_compared("lead", second, best, SCALED, f"+ {lead}"),
-                *_compared("times", second, best, SHARE, f"× {times}"),
-            ],
-            f"“{TOKENS[best]}” leads “{TOKENS[second]}” by {lead}: softmax gives it "
-            f"exp({lead}) ≈ {times} times the share.",
+            [*_words(shares), *rows, *_shares(scores, SHARE)],
+            f"Softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
         ),
     ]
 
 
 def _fills(scores: Sequence[int]) -> list[Frame]:
-    """The values, what is heard of each, and the sum."""
-    shares = weights(scores)
-    best = shares.index(max(shares))
-    most = max(VALUES[best])
-    heard = [share * value[0] for share, value in zip(shares, VALUES, strict=True)]
-    known = [*_words(shares), *_why(scores), *_shares(shares, WEIGHT, SIZE, SLIM), *_values()]
+    """The values, how much of each is heard, and the sum."""
+    shares, (lead, times) = weights(scores), _compared(scores)
+    known = [*_words(shares), *_scaled(scores, LEAD), *_shares(scores, WEIGHT), *_values()]
+    best = TOKENS[BEST]
     return [
         Frame(
-            [*known, *_flows([1] * len(TOKENS), VALUE), *_heard(), *_row_of_z()],
-            "Each word has a value to pass on, here two numbers.",
+            [*known, *_in_values(shares), *_z()],
+            f"Of each word's value, “cat” hears its share: {shares[BEST]:.3f} of “{best}”.",
         ),
         Frame(
-            [*known, *_heard(shares), *_flows(shares, HEARD), *_row_of_z()],
-            f"Of each value “cat” hears its share: {shares[best]:.3f} of {most} "
-            f"is {shares[best] * most:.2f}.",
-        ),
-        Frame(
-            [*known, *_heard(shares, GHOST), *_pluses(), *_added_up(shares), *_row_of_z(shares)],
-            f"{' + '.join(map(_term, heard))} = {_term(sum(heard))}: Z is close to the value of "
-            f"“{TOKENS[best]}”, {' and '.join(map(str, VALUES[best]))}.",
+            [*known, *_in_z(shares), *_z(shares)],
+            f"“{best}” leads by {lead} and counts {times} times as much: Z is mostly “{best}”.",
         ),
     ]
+
+
+def _compared(scores: Sequence[int]) -> tuple[str, str]:
+    """By how much the best score leads the second, scaled, and how many times its share that is."""
+    shares = weights(scores)
+    lead = (scores[BEST] - scores[ASKS]) / math.sqrt(len(QUERY))
+    return f"{lead:.1f}", f"{shares[BEST] / shares[ASKS]:.0f}"
 
 
 def _words(shares: Sequence[float] = (), asked: int | None = None) -> list[Part]:
@@ -142,10 +125,10 @@ def _words(shares: Sequence[float] = (), asked: int | None = None) -> list[Part]
 
 def _asking(m: int) -> list[Part]:
     """Each word's key, and the query beside one."""
-    parts = [_name("key", KEY + 22), _name("query", ASKED + 22)]
+    parts = [_name("key", KEY + 23), _name("query", ASKED + 23)]
     for n, key in enumerate(KEYS):
-        parts += _cells(f"key {n}", MIDDLES[n], KEY, key, COLOURS[n], 0.12)
-    return [*parts, *_cells("query", MIDDLES[m], ASKED, QUERY, COLOURS[ASKS], 0.3)]
+        parts += _cells(f"key {n}", n, KEY, key, COLOURS[n], 0.12)
+    return [*parts, *_cells("query", m, ASKED, QUERY, COLOURS[ASKS], 0.3)]
 
 
 def _added(m: int) -> list[Part]:
@@ -155,10 +138,10 @@ def _added(m: int) -> list[Part]:
     """
     parts = []
     for c, (q, k) in enumerate(zip(QUERY, KEYS[m], strict=True)):
-        x = MIDDLES[m] + CELL * (c - 1)
+        x = MIDDLES[m] + PLACE / len(QUERY) * (c - 1)
         parts.append(word(f"product {m} {c}", x, ADDS, f"{q * k}"))
         if c:
-            parts.append(word(f"plus {m} {c}", x - CELL / 2, ADDS, "+", GREY))
+            parts.append(word(f"plus {m} {c}", x - PLACE / len(QUERY) / 2, ADDS, "+", GREY))
     return parts
 
 
@@ -168,14 +151,15 @@ def _name(name: str, line: float) -> Part:
 
 
 def _cells(
-    key: str, middle: float, top: float, numbers: Sequence[int], colour: Colour, filled: float
+    key: str, m: int, top: float, numbers: Sequence[int], colour: Colour, filled: float
 ) -> list[Part]:
-    parts = []
+    """Numbers, which share a word's column."""
+    parts, wide = [], PLACE / len(numbers)
     for c, number in enumerate(numbers):
-        left = middle + CELL * (c - len(numbers) / 2)
+        left = _left(m) + wide * c
         parts += [
-            box(f"{key} box {c}", (left, top), (CELL, TALL), colour, filled, 1.5),
-            word(f"{key} {c}", left + CELL / 2, top + 22, f"{number}"),
+            box(f"{key} box {c}", (left, top), (wide, TALL), colour, filled, 1.5),
+            word(f"{key} {c}", left + wide / 2, top + 23, f"{number}"),
         ]
     return parts
 
@@ -185,143 +169,82 @@ def _left(m: int) -> float:
     return MIDDLES[m] - PLACE / 2
 
 
-def _row(
-    name: str, texts: Sequence[str], top: float, size: float = BIG, tall: float = TALL
-) -> list[Part]:
+def _row(name: str, texts: Iterable[str], top: float) -> list[Part]:
     """A place for a number of each word, and the number where it is known."""
-    parts = [_name(name, top + tall / 2 + 6)]
+    parts = [_name(name, top + 23)]
     for m, text in enumerate(texts):
-        parts.append(box(f"{name} place {m}", (_left(m), top), (PLACE, tall), COLOURS[m], 0, 1.5))
+        parts.append(box(f"{name} place {m}", (_left(m), top), (PLACE, TALL), COLOURS[m], 0, 1.5))
         if text:
-            place = (MIDDLES[m], top + tall / 2 + 0.35 * size)
-            parts.append(word(f"{name} {m}", *place, text, size=size, weight=700))
+            parts.append(word(f"{name} {m}", MIDDLES[m], top + 24, text, size=BIG, weight=700))
     return parts
 
 
-def _compared(key: str, second: int, best: int, top: float, says: str) -> list[Part]:
-    """A bracket over a row, from one word's number to the largest, and how they differ."""
-    left, right, low, high = MIDDLES[second], MIDDLES[best], top - 4, top - 11
-    bracket = [(left, low), (left, high), (right, high), (right, low)]
-    return [
-        line(f"{key} bracket", bracket, COLOURS[best], 2.5),
-        word(key, (left + right) / 2, high - 6, says, COLOURS[best], size=SIZE, weight=700),
-    ]
+def _ahead(key: str, top: float, says: str, size: float = SIZE) -> Part:
+    """How far the best is ahead of the second, between them."""
+    x = (MIDDLES[ASKS] + MIDDLES[BEST]) / 2
+    return word(key, x, top + 24, says, COLOURS[BEST], size=size, weight=700)
 
 
-def _why(scores: Sequence[int]) -> list[Part]:
-    """The scores, small: where the shares come from."""
-    small = [
-        word(f"score {m}", MIDDLES[m], WHY, f"{score}", size=SMALL)
-        for m, score in enumerate(scores)
-    ]
-    return [_name("score", WHY), *small]
+def _scaled(scores: Sequence[int], top: float) -> list[Part]:
+    row = _row("÷ √3", (f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores), top)
+    return [*row, _ahead("lead", top, f"+{_compared(scores)[0]}")]
 
 
-def _shares(
-    shares: Sequence[float], top: float, size: float = BIG, tall: float = TALL
-) -> list[Part]:
+def _shares(scores: Sequence[int], top: float) -> list[Part]:
     """Each word's share, in a place that is filled as far."""
     filled = [
-        box(f"filled {m}", (_left(m), top), (PLACE * share, tall), COLOURS[m], FILLED)
-        for m, share in enumerate(shares)
+        box(f"filled {m}", (_left(m), top), (PLACE * share, TALL), COLOURS[m], FILLED)
+        for m, share in enumerate(weights(scores))
     ]
-    return [*filled, *_row("share", [f"{share:.3f}" for share in shares], top, size, tall)]
-
-
-def _entries() -> list[tuple[int, int, int]]:
-    """Of the values: the word's place, the entry's, and the number."""
-    return [(m, e, number) for m, value in enumerate(VALUES) for e, number in enumerate(value)]
+    row = _row("share", (f"{share:.3f}" for share in weights(scores)), top)
+    return [*filled, *row, _ahead("times", top, f"×{_compared(scores)[1]}", BIG)]
 
 
 def _values() -> list[Part]:
-    """Two numbers of each word, and a bar as long."""
-    parts = [_name("value", VALUE + SAYS)]
-    for m, e, number in _entries():
-        parts += _cell("value", m, e, VALUE, f"{number}")
-        parts.append(_bar(f"all {m} {e}", m, number, (_cell_left(m, e), VALUE), opacity=GHOST))
-    return parts
+    rows = [_cells(f"value {m}", m, VALUE, value, COLOURS[m], 0) for m, value in enumerate(VALUES)]
+    return [_name("value", VALUE + 23), *(part for row in rows for part in row)]
 
 
-def _heard(shares: Sequence[float] = (), opacity: float = 1) -> list[Part]:
-    """Places for what is heard of each value; with shares, that too."""
-    parts = [_name("heard", HEARD + SAYS)]
-    for m, e, number in _entries():
-        text = _term(shares[m] * number) if shares else ""
-        parts += _cell("term", m, e, HEARD, text, size=SMALL)
-        if shares:
-            corner = (_cell_left(m, e), HEARD)
-            bar = _bar(f"heard {m} {e}", m, shares[m] * number, corner, opacity=opacity)
-            parts.append(bar)
-    return parts
+def _entries() -> list[tuple[int, int, int]]:
+    """Of the values: the word's place, the entry's, and the number; where it is not 0."""
+    return [(m, e, n) for m, value in enumerate(VALUES) for e, n in enumerate(value) if n]
 
 
-def _term(number: float) -> str:
-    return f"{number:.2f}" if number else "0"
-
-
-def _flows(shares: Sequence[float], top: float) -> list[Part]:
-    """What goes from a value into Z, in the row where it is."""
+def _in_values(shares: Sequence[float]) -> list[Part]:
+    """Of each number of a value, the share that is heard."""
+    wide = PLACE / len(VALUES[0])
     return [
-        _bar(f"sum {m} {e}", m, shares[m] * number, (_cell_left(m, e), top))
-        for m, e, number in _entries()
+        box(
+            f"heard {m} {e}",
+            (_left(m) + wide * e, VALUE),
+            (wide * shares[m], TALL),
+            COLOURS[m],
+            FILLED,
+        )
+        for m, e, _ in _entries()
     ]
 
 
-def _added_up(shares: Sequence[float]) -> list[Part]:
-    """The same in Z, one after the other."""
-    parts, right = [], [_cell_left(ASKS, e) for e in range(len(VALUES[0]))]
+def _in_z(shares: Sequence[float]) -> list[Part]:
+    """The same in Z, one after the other: share times number long."""
+    parts, right = [], [_left(0)] * len(OUT)
     for m, e, number in _entries():
-        parts.append(_bar(f"sum {m} {e}", m, shares[m] * number, (right[e], OUT), HIGHEST))
-        right[e] += UNIT * shares[m] * number
+        size = (UNIT * shares[m] * number, BAR)
+        parts.append(box(f"heard {m} {e}", (right[e], OUT[e]), size, COLOURS[m], 0.85))
+        right[e] += size[0]
     return parts
 
 
-def _pluses() -> list[Part]:
-    """Between what is heard of one word and of the next."""
-    return [
-        word(f"plus {m} of z", (_left(m) + _left(m - 1) + PLACE) / 2, HEARD + SAYS + 7, "+", GREY)
-        for m in range(1, len(TOKENS))
+def _z(shares: Sequence[float] = ()) -> list[Part]:
+    """Where Z begins; with shares, what its numbers are."""
+    left = _left(0)
+    parts = [
+        word("name of z", NAMES, OUT[1] + 7, "Z", ORANGE, "end", 30, 700),
+        word("what z is", _left(BEST) + PLACE, OUT[1] + 21, "what “cat” hears", ORANGE, "end"),
+        line("z", [(left - 2, OUT[0] - 4), (left - 2, OUT[1] + BAR + 4)], ORANGE, 3),
     ]
-
-
-def _row_of_z(shares: Sequence[float] = ()) -> list[Part]:
-    """Its cells, under the word that asks; with shares, what is in them."""
-    name = word("name of z", NAMES, OUT + SAYS + 2, "Z", ORANGE, "end", SIZE, 700)
-    totals = [
-        f"{sum(share * value[e] for share, value in zip(shares, VALUES, strict=True)):.2f}"
-        if shares
-        else ""
-        for e in range(len(VALUES[0]))
-    ]
-    cells = [_cell("z", ASKS, e, OUT, text, HIGHEST, SIZE, 700) for e, text in enumerate(totals)]
-    return [name, *(part for cell in cells for part in cell)]
-
-
-def _cell(
-    name: str,
-    m: int,
-    e: int,
-    top: float,
-    text: str,
-    tall: float = HIGHER,
-    size: float = SIZE,
-    weight: float = 400,
-) -> list[Part]:
-    """One of two in a word's column, and the number in it, if it is known."""
-    left, is_bold = _cell_left(m, e), weight > 400
-    place = box(f"{name} place {m} {e}", (left, top), (HALF, tall), COLOURS[m], 0, 1.5 + is_bold)
-    middle = (left + HALF / 2, top + SAYS + 2 * is_bold)
-    said = word(f"{name} {m} {e}", *middle, text, size=size, weight=weight)
-    return [place, said] if text else [place]
-
-
-def _cell_left(m: int, e: int) -> float:
-    return _left(m) + HALF * e
-
-
-def _bar(
-    key: str, m: int, number: float, cell: Place, tall: float = HIGHER, opacity: float = 1
-) -> Part:
-    """As long as a number, at the foot of a cell."""
-    corner = (cell[0] + INSET, cell[1] + tall - INSET - BAR)
-    return box(key, corner, (UNIT * number, BAR), COLOURS[m], opacity=opacity)
+    for e, top in enumerate(OUT if shares else ()):
+        total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
+        x = left + UNIT * total + 8
+        parts.append(word(f"z {e}", x, top + 22, f"{total:.2f}", ORANGE, "start", BIG, 700))
+    return parts

@@ -1,92 +1,83 @@
-"""Lesson 04 opens with a width that grows: scores spread, until one weight swallows the others."""
+"""Lesson 04 opens with scores that walk: each product is a step, and one of six walks takes all."""
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, dot, line, places, word
-from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE
+from attnlab.figures.live.parts import (
+    INK,
+    SIZE,
+    SMALL,
+    Part,
+    area,
+    box,
+    curve,
+    line,
+    word,
+)
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 WORDS = ("the", "desk", "hears", "one", "book", "only")
-READER = 1
+READER, BEST = WORDS.index("desk"), WORDS.index("book")
 WIDTHS = (1, 4, 16, 64)
-# Searched for: its scores spread about twice as far at each step, as those of many readers do
-# together and hardly one's do; "book" leads at every width, with weights near a typical reader's.
-SEED, BEST = 28534, WORDS.index("book")
+SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
-HIGH = 270
-LINE, ABOVE, BELOW = 136, 119, 145  # of the words; where arcs begin
-TOP, BOTTOM, BEGINS = 42, 206, 141  # strips of scores, and where they begin
-OVER, UNDER = 20, 239  # lines of words beyond each: what scores they are, and how far they reach
-INNER, SHARED = 68, 261  # lines of shares, at the upper one and the lower
-ZERO, UNIT = 236, 22  # x of a score of 0; px for 1
-CLEAR = 0.6  # opacity of dots, so that all are seen where they lie on each other
-FIRST, DOT, SLIM = 7, 4.5, 2.5  # dots: the largest score's, others, those beside two compared
-PALEST = 0.5  # arcs of hardly any weight
-REACH = 3 * WIDE  # what arcs are as flat as those of
-LABEL, RATIO = 119, 98  # how long labels of the largest score and of how far it leads are
-ASIDE = WIDE - 2 * RATIO  # where words on leads begin, right of all divided scores
-PLACES = places(WORDS, left=117)  # of the words
-BESIDE, LOOP = 10, 34  # where arcs to others begin, beside the reader; its own arc's pull
-SAYS, WHOSE = 62, 92  # lines of the width and of whose products the signs are
-HANGS = 104  # what signs hang from
-PITCH = {1: 22, 4: 18, 16: 13, 64: 9}  # from one to the next: the fewer, the larger
-BIG = 26  # size of the width and of ratios
+HIGH, LOW = 270, 232  # of the sheet; the line that counts products
+LEFT, RIGHT = 12, 236  # where walks begin and end
+ZERO, UNIT = 116, 8  # y of a score of 0; px for 1
+ROW, PITCH = 26, 36  # middle of the first word's row; from one to the next
+NAME, BAR = 286, 348  # where words and bars begin
+LONG, THICK = 84, 18  # of the bar of share 1
+EDGE = 48  # points on an edge of the envelope
 
 
 def opening() -> Film:
     """The film."""
-    raw = scores()
-    divided = raw / _roots()
-    steps = zip((0, 1, 2, 3, 3, 3), (0, 0, 0, 0, 1, 2), _told(), strict=True)
-    frames = [_frame(n, raw[n], divided[n], leading, says) for n, leading, says in steps]
-    return Film("Why does one weight swallow the others?", frames, HIGH)
-
-
-def scores() -> np.ndarray:
-    """One reader's scores of the six books at each width, (4, 6)."""
-    summed = np.cumsum(products(), axis=-1).T  # a wider question is a longer one
-    return summed[np.array(WIDTHS) - 1]
-
-
-def products() -> np.ndarray:
-    """What its scores add up, (6, 64): its numbers times those of each book."""
-    numbers = np.random.default_rng(SEED).standard_normal((1 + len(WORDS), max(WIDTHS)))
-    return numbers[0] * numbers[1:]
-
-
-def weights() -> tuple[np.ndarray, np.ndarray]:
-    """Its weights, (4, 6): of raw scores, and of those divided by √d_k."""
-    raw = scores()
-    return _softmax(raw), _softmax(raw / _roots())
-
-
-def leads() -> tuple[float, float]:
-    """How far the largest score is ahead of the second at the last width: as it is, and divided."""
-    second, first = np.sort(scores()[-1])[-2:]
-    return float(first - second), float(first - second) / WIDTHS[-1] ** 0.5
-
-
-def _told() -> list[str]:
-    """A sentence on each frame."""
-    best, second, last = WORDS[BEST], WORDS[_second(scores()[-1])], WIDTHS[-1]
-    raw, divided = leads()
-    return [
-        f"Random queries and keys of {WIDTHS[0]} number: scores lie close, all get a share.",
-        f"{WIDTHS[1]} products, plus and minus: they partly cancel, so only twice the spread.",
-        f"On average most cancels: what is left grows like the side of the square, "
-        f"√{WIDTHS[2]} = {WIDTHS[2] ** 0.5:g}.",
-        f"{last} products: about twice the spread again. ÷ √{last} keeps scores close.",
-        f"The lead grows too: {raw:.2f} gives “{best}” {np.exp(raw):.0f} times the share of "
-        f"“{second}”.",
-        f"÷ {last**0.5:g} shrinks the lead to {divided:.2f}: “{best}” still leads, "
-        f"{np.exp(divided):.1f} : 1; others are heard.",
+    shares = [_softmax(walks()[:, width]) for width in WIDTHS]
+    even = _softmax(walks()[:, -1] / WIDTHS[-1] ** 0.5)
+    steps = [
+        (1, "Each product is a step, up or down. After one, “desk” hears all six."),
+        (4, "4 products: up and down partly cancel. Most end within ±√4 = ±2."),
+        (16, "Four times the products, about twice the spread: most end within ±4."),
+        (64, "Four times again, about twice the spread: most end within ±8."),
     ]
+    frames = [_frame(d, share, told) for (d, told), share in zip(steps, shares, strict=True)]
+    takes = f"Softmax: “book” takes {shares[-1][BEST]:.2f}, hardly anything is left for the others."
+    heard = "÷ √64: walks end about as close as after one product. All are heard."
+    frames += [
+        _frame(WIDTHS[-1], shares[-1], takes, alone=True),
+        _frame(WIDTHS[-1], even, heard, divided=True),
+    ]
+    return Film("Why does one word swallow the others?", frames, HIGH)
 
 
-def _roots() -> np.ndarray:
-    return np.sqrt(WIDTHS)[:, None]
+@cache
+def walks() -> np.ndarray:
+    """What each word's score is after so many products, (6, 65).
+
+    Of many draws, the one whose spread and largest share are nearest, at all widths together, to
+    what they are as a rule.
+    """
+    drawn = draws(SEED)
+    scores = drawn[:, :, list(WIDTHS)].swapaxes(1, 2)
+    roots = np.sqrt(WIDTHS)
+    spread = np.sqrt((scores**2).mean(axis=-1)) / roots
+    divided = scores[:, -1:] / roots[-1]
+    largest = _softmax(np.concatenate([scores, divided], axis=1)).max(axis=-1)
+    off = abs(largest - np.median(largest, axis=0)).sum(axis=-1) + abs(spread - 1).sum(axis=-1)
+    typical = drawn[off.argmin()]
+    best = int(typical[:, -1].argmax())
+    typical[[BEST, best]] = typical[[best, BEST]]
+    return typical
+
+
+def draws(seed: int) -> np.ndarray:
+    """Sums of products that are 1 or −1, after each of them, (1001, 6, 65)."""
+    steps = np.random.default_rng(seed).choice((-1.0, 1.0), (DRAWS, len(WORDS), WIDTHS[-1]))
+    return np.concatenate([np.zeros((DRAWS, len(WORDS), 1)), steps.cumsum(axis=-1)], axis=-1)
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:
@@ -94,135 +85,98 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _second(scores: np.ndarray) -> int:
-    """Which word has the second largest score."""
-    return int(scores.argsort()[-2])
+def _frame(
+    width: int, shares: np.ndarray, told: str, alone: bool = False, divided: bool = False
+) -> Frame:
+    """The walks of so many products, and what softmax makes of their ends.
 
-
-def _frame(n: int, raw: np.ndarray, divided: np.ndarray, leading: int, told: str) -> Frame:
-    """At the width of this number; of so many strips not the spread, but the lead is marked."""
-    parts = [
-        *_strip("raw", "raw scores", raw, leading > 0),
-        *_strip("divided", f"scores ÷ √{WIDTHS[n]}", divided, leading > 1),
-    ]
-    parts += [*_arcs("raw", _softmax(raw)), *_arcs("divided", _softmax(divided))]
-    parts += [
-        word(f"word {m}", x, LINE, each, weight=700 if m == READER else 400)
-        for m, (x, each) in enumerate(zip(PLACES, WORDS, strict=True))
-    ]
-    return Frame([*parts, *_width(WIDTHS[n])], told)
-
-
-def _width(width: int) -> list[Part]:
-    """How many products a score has, and the signs of those of "book", as large, in a square."""
-    root, pitch, made = width**0.5, PITCH[width], products()[BEST]
-    sizes = np.sqrt(np.abs(made) / np.abs(made).max())  # of areas that are as the products
-    side, low = root * pitch, HANGS + root * pitch + 4
-    return [
-        word("d", 0, SAYS, "d", INK, "start", BIG, 600),
-        word("d's k", 17, SAYS + 6, "k", INK, "start", SMALL, 600),
-        word("is", 34, SAYS, "=", INK, "start", BIG, 600),
-        word("width", 57, SAYS, f"{width}", INK, "start", BIG, 700),
-        word("whose", 0, WHOSE, f"{WORDS[READER]} · {WORDS[BEST]}", INK, "start", SMALL),
-        *(part for n in range(width) for part in _signed(n, pitch, sizes[n], made[n] > 0)),
-        line("side", [(1.5, low), (side - 1.5, low)], BLUE, 3),
-        word("root", 0, low + 22, f"√{width} = {root:g}", BLUE, "start", SMALL, 600),
-    ]
-
-
-def _signed(n: int, pitch: float, size: float, is_plus: bool) -> list[Part]:
-    """A plus or a minus, where 4, 16 and 64 of them fill a square."""
-    across, down = (sum((n >> 2 * bit + of & 1) << bit for bit in range(3)) for of in (0, 1))
-    x, y, half = pitch * (across + 0.5), HANGS + pitch * (down + 0.5), pitch / 2 * size
-    colour, opacity = (ORANGE, 1.0) if is_plus else (GREY, 0.8)
-    ends = [((x - half, y), (x + half, y)), ((x, y - half), (x, y + half))]
-    return [
-        line(f"sign {n} {way}", each, colour, (1.5 + pitch / 7) * size, opacity)
-        for way, each in enumerate(ends[: 1 + is_plus])
-    ]
-
-
-def _strip(name: str, title: str, values: np.ndarray, lead: bool) -> list[Part]:
-    """A line of numbers, a dot on it for each score, and a bracket over all, or over the lead.
-
-    At the bracket, how far it reaches, and what softmax makes of a lead; then what the largest
-    score gets, or the first two.
+    Args:
+        width: how many products.
+        shares: of the words.
+        told: the sentence.
+        alone: all but one word are faint.
+        divided: scores are, by √width.
     """
-    is_raw = name == "raw"
-    y, outward, colour = (TOP, -1, ORANGE) if is_raw else (BOTTOM, 1, BLUE)
-    spots = [_at(float(value)) for value in values]
-    runner, shares = _second(values), _softmax(values)
-    first, left = spots[BEST], spots[runner] if lead else min(spots)
-    ends = (y + 11 * outward, y + 15 * outward)
-    bracket = [(left, ends[0]), (left, ends[1]), (first, ends[1]), (first, ends[0])]
-    reach = (first - left) / UNIT
+    unit = UNIT / width**0.5 if divided else UNIT
+    parts = [*_envelope(width, unit), *_axis(width, divided)]
+    order = [m for m in range(len(WORDS)) if m != BEST] + [BEST]  # it lies on the others
+    rows = walks()[:, -1].argsort(kind="stable")[::-1].tolist()
+    for m in order:
+        faint = 0.3 if alone and m != BEST else 1
+        parts += _walk(m, width, unit, faint)
+        parts += _share(m, width, unit, rows.index(m), float(shares[m]), faint)
+    if alone or divided:
+        x, y = BAR + LONG * float(shares[BEST]) + 5, ROW + SMALL / 3
+        says = f"{shares[BEST]:.2f}"
+        parts.append(word("takes", x, y, says, ORANGE, "start", SMALL, 700))
+    return Frame(parts, told)
+
+
+def _x(product: float, width: int) -> float:
+    """Where a walk is after so many products; it stays at its end."""
+    return LEFT + (RIGHT - LEFT) * min(product / width, 1)
+
+
+def _envelope(width: int, unit: float) -> list[Part]:
+    """All that is within ±√n after n products, and how far that is at the end; and as it was."""
+    along = width * np.linspace(0, 1, EDGE) ** 2  # closer where it turns
+    upper = [(_x(n, width), ZERO - unit * n**0.5) for n in along]
+    lower = [(x, 2 * ZERO - y) for x, y in reversed(upper)]
+    far = unit * width**0.5
+    was = [(x, ZERO + (y - ZERO) * UNIT / unit) for x, y in [*lower, *upper]]
     return [
-        line(f"{name} line", [(BEGINS, y), (WIDE, y)], GREY, 1.5),
-        line(f"{name} at 0", [(ZERO, y - 6), (ZERO, y + 6)], GREY, 1.5),
-        *([word("zero", ZERO, INNER, "0", GREY, size=SMALL)] if is_raw else []),
-        *(
-            dot(f"{name} dot {m}", x, y, SLIM if lead and m != runner else DOT, colour, CLEAR)
-            for m, x in enumerate(spots)
-            if m != BEST
-        ),
-        dot(f"{name} dot {BEST}", first, y, FIRST, colour, edge=GROUND),
-        line(f"{name} bracket", bracket, colour, 3 if lead else 2),
-        word(f"{name} title", 0, OVER if is_raw else UNDER, title, colour, "start", SMALL, 600),
-        *_reaches(name, (left + first) / 2, reach, lead, shares[BEST] / shares[runner]),
-        *_get(name, first, shares, [BEST, runner] if lead else [BEST]),
+        *([line("was", was, BLUE, 1.5, 0.6, "4 5")] if unit < UNIT else []),
+        area("envelope", [*upper, *lower], BLUE, 0.2),
+        line("root", [(RIGHT + 3, ZERO - far), (RIGHT + 3, ZERO + far)], BLUE, 4, cap="butt"),
+        line("zero", [(LEFT, ZERO), (RIGHT, ZERO)], GREY, 1),
     ]
 
 
-def _reaches(name: str, middle: float, reach: float, lead: bool, times: float) -> list[Part]:
-    """How far scores reach, or the largest one leads; and how many times more it gets by that."""
-    y, colour = (OVER, ORANGE) if name == "raw" else (UNDER, BLUE)
-    if not lead:
-        at, anchor = (middle, "middle") if name == "raw" else (ASIDE, "start")
-        says = f"spread {reach:.1f}"
-        return [word(f"{name} far", at, y, says, colour, anchor, SMALL, 600)]
-    ratio = f"{times:.0f} : 1" if times > 10 else f"{times:.1f} : 1"
-    return [
-        word(f"{name} lead", ASIDE, y, f"lead {reach:.2f}", colour, "start", SMALL, 600),
-        word(f"{name} ratio", ASIDE + RATIO + 5, y, ratio, colour, "start", BIG, 700),
+def _axis(width: int, divided: bool) -> list[Part]:
+    """How many products are added, and how far ±√ of that is."""
+    within = f"±√{width} ÷ √{width} = ±1" if divided else f"±√{width} = ±{width**0.5:.0f}"
+    parts = [
+        line("axis", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
+        word("d", RIGHT, LOW + 24, f"d = {width}", INK, "end", SIZE, 700),
+        word("within", LEFT, 24, within, BLUE, "start", SIZE, 700),
+        word("share", BAR, LOW + 24, "share", GREY, "start", SMALL),
     ]
-
-
-def _get(name: str, first: float, shares: np.ndarray, words: list[int]) -> list[Part]:
-    """What the first word gets, and before that the second, if it is asked for."""
-    named = [f"“{each}”" if each == "the" else each for each in WORDS]  # not an article here
-    says = [f"{named[each]} {_percent(shares[each])}" for each in words]
-    y, colour, label = INNER, ORANGE, min(first - 9, WIDE - LABEL)
-    if name == "divided":
-        y, colour, label = SHARED, BLUE, WIDE - LABEL if len(words) > 1 else ASIDE
-    parts = [word(f"{name} best", label, y, says[0], colour, "start", SMALL, 700)]
-    parts += [word(f"{name} second", label - 7, y, each, colour, "end", SMALL) for each in says[1:]]
+    for n in WIDTHS:
+        x, opacity = _x(n, width), float(n <= width <= 16 * n)
+        parts.append(line(f"tick {n}", [(x, LOW), (x, LOW + 5)], GREY, 1.5, opacity))
+        seen = opacity if n < width else 0
+        parts.append(word(f"at {n}", x, LOW + 24, f"{n}", GREY, size=SMALL, opacity=seen))
     return parts
 
 
-def _percent(share: float) -> str:
-    """Three digits where whole percents would hide how far two shares are from each other."""
-    digits = ".0f" if 0.02 < share < 0.98 else ".3g"
-    return f"{100 * share:{digits}}%"
+def _walk(m: int, width: int, unit: float, faint: float) -> list[Part]:
+    """Of a word's score."""
+    at = [min(n, width) for n in range(WIDTHS[-1] + 1)]
+    points = [(_x(n, width), ZERO - unit * walks()[m, n]) for n in at]
+    thick, opacity = (3.0, 1.0) if m == BEST else (1.8, 0.7)
+    return [line(f"walk {m}", points, _colour(m), thick, opacity * faint)]
 
 
-def _at(score: float) -> float:
-    return ZERO + UNIT * score
-
-
-def _arcs(name: str, shares: np.ndarray) -> list[Part]:
-    is_below = name == "divided"
+def _share(m: int, width: int, unit: float, row: int, share: float, faint: float) -> list[Part]:
+    """From the end of its walk to the word, as thick as its share, and a bar as long."""
+    y, end = ROW + PITCH * row, ZERO - unit * walks()[m, width]
+    weight = 700 if m in (BEST, READER) else 400
+    corner = (BAR, y - THICK / 2)
     return [
-        arc(
-            f"{name} {m}",
-            PLACES[READER] + BESIDE * ((m > READER) - (m < READER)),
-            x,
-            BELOW if is_below else ABOVE,
-            float(share),
-            BLUE if is_below else ORANGE,
-            (PALEST + (1 - PALEST) * share) / (0.25 + 0.75 * share),
-            wide=REACH,
-            below=is_below,
-            pull=LOOP if m == READER else 0,
-        )
-        for m, (x, share) in enumerate(zip(PLACES, shares, strict=True))
+        curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), _colour(m), 1 + 7 * share, 0.8 * faint),
+        word(
+            f"word {m}",
+            NAME,
+            y + 7,
+            WORDS[m],
+            ORANGE if m == BEST else INK,
+            "start",
+            weight=weight,
+            opacity=faint,
+        ),
+        box(f"bar {m}", corner, (LONG * share, THICK), _colour(m), opacity=faint),
     ]
+
+
+def _colour(m: int) -> Colour:
+    return ORANGE if m == BEST else GREY
