@@ -222,8 +222,8 @@ SCORES = Product(
 )
 MIX = Product(
     Grid("A", LEFT, UNDER),
-    Grid("V", RIGHT, OVER + TALL, 1.5 * WIDE),
-    Grid("Z", RIGHT, UNDER, 1.5 * WIDE),
+    Grid("V", RIGHT, OVER + TALL),
+    Grid("Z", RIGHT, UNDER),
     "nm,mv->nv",
 )
 ALONE = Grid("S", 150, 112, 76, 44)  # when k is gone
@@ -274,11 +274,18 @@ def _mix() -> list[Frame]:
     made = MIX.made
     return [
         Frame(
-            [*MIX.meeting(size=SMALL), *made.boxes(0)],
+            [*MIX.meeting(size=SMALL), *_passers(), *made.boxes(0)],
             f"Divided by √4 = {ROOT:g}, then softmax along m: S is now A, each row adds to 1.",
         ),
         Frame(
-            [*MIX.meeting(True, SMALL), *made.boxes(), *MIX.along(0, 0), *made.says()],
+            [
+                *_closed(LEFT, UNDER, WIDE, TALL),
+                *MIX.meeting(True, SMALL),
+                *_passers(),
+                *made.boxes(),
+                *MIX.along(0, 0),
+                *made.says(),
+            ],
             f"Along m, multiply and add: {MIX.worked()} = {Z[0, 0]:.2f}.",
         ),
     ]
@@ -322,18 +329,34 @@ def _turned(many: int) -> list[Part]:
 
 def _alone() -> list[Part]:
     """The scores, large; Q and K have closed along k."""
-    x, y, wide, tall = ALONE[1:5]
-    closed = [Grid("Q", x, y, 0, tall), Grid("K", x, y, wide, 0, is_turned=True)]
-    corner = (x, y)
     return [
-        *(part for each in closed for part in each.boxes(ALIKE, 0)),
+        *_closed(*ALONE[1:5]),
         *ALONE.boxes(),
         *ALONE.says(size=24),
         *_rows("n", ALONE),
         *_columns("m", ALONE),
         *_heads(ALONE),
-        *(_bar(key, corner, corner, 0) for key in ("k", "k too")),
         ALONE.named(ALONE.right() + 32),
+    ]
+
+
+def _closed(x: float, y: float, wide: float, tall: float) -> list[Part]:
+    """Q and K, closed along k, at the left of what they made and over it."""
+    grids = [Grid("Q", x, y, 0, tall), Grid("K", x, y, wide, 0, is_turned=True)]
+    return [
+        *(part for each in grids for part in each.boxes(ALIKE, 0)),
+        *(_bar(key, (x, y), (x, y), 0) for key in ("k", "k too")),
+    ]
+
+
+def _passers() -> list[Part]:
+    """Whose values the rows of V are."""
+    v = MIX.above
+    return [
+        word(
+            f"passes {each}", v.right() + 8, v.y + v.tall * (i + 0.5) + 5, each, INK, "start", SMALL
+        )
+        for i, each in enumerate(WORDS)
     ]
 
 

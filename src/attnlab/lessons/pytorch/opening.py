@@ -1,4 +1,4 @@
-"""Lesson 05 opens with three scores, raised alike: each book pulls the answer to its page."""
+"""Lesson 05 opens with three scores, raised alike: each book pulls the answer to its value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def opening() -> Film:
     frames = [
         Frame(
             rest,
-            f"A page counts by its book's share. Raise each score by {STEP:g}, and see.",
+            f"A value counts by its book's share. Raise one score at a time, by {STEP:g}, and see.",
         ),
         Frame(
             [*_stage(raised(a), a), *_marks([a])],
@@ -55,7 +55,7 @@ def opening() -> Film:
         ),
         Frame(
             [*why, *all_three, *_ways(far)],
-            f"Why? A's page is {far[a]:g} above the answer, B's level with it, "
+            f"Why? A's value is {far[a]:g} above the answer, B's level with it, "
             f"C's {-far[c]:g} below.",
         ),
         Frame(
@@ -113,7 +113,7 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
     shares, middle = weights(scores), _y(answer(SCORES))
     parts = [
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
-        word("pages", PAGE[0] + PAGE[1] / 2 - 8, HEADS, "page", GREY, size=SMALL),
+        word("values", PAGE[0] + PAGE[1] / 2 - 8, HEADS, "value", GREY, size=SMALL),
         word("shares", LEFT + 10, HEADS, "share", GREY, "start", SMALL),
         word("its name", RIGHT + WIDE / 2, middle - THICK / 2 - 10, "answer", size=SMALL),
     ]
@@ -180,6 +180,7 @@ def _needle(z: float) -> list[Part]:
     y = middle - SWING * (z - first) / STEP
     parts = [
         box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
+        word("magnified", SCALE, middle - SWING - 38, "magnified", GREY, size=SMALL),
         word("answer", RIGHT + WIDE / 2 - 2, middle + 9, f"{z:.2f}", size=26, weight=700),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
         line("needle", [(right, middle), (SCALE - 4, y)], INK, 4),
