@@ -761,6 +761,7 @@ def test_the_models_own_attention_notices_a_trade_and_equal_weights_do_not() -> 
     assert all(each == arcs[0] for each in arcs)  # one set of arcs
     for n, answered in enumerate([[], ["own"], ["own", "equal"], [], ["own", "equal"]]):
         assert [key for key in ("own", "equal") if f"{key} chance 0" in frames[n]] == answered
+        assert ("own answer 1" in frames[n]) == (n > 1)  # not before it is written
 
 
 @pytest.mark.lessons("14-real-model")
