@@ -978,11 +978,10 @@ def test_bars_end_as_their_times_most_of_which_are_trips_of_scores_or_none() -> 
         float(look["font-size"]) for look, text in parts.values() if text
     )
     assert (film.TRIPS, round(film.TRIPS * film.scores_in_bytes() / 1e9)) == (6, 52)
-    assert parts["gone"][1] == "52 GB moved"
-    assert parts["none"][1] == "0 GB of scores"
+    assert (parts["whole 1"][1], parts["none"][1]) == ("52 GB of scores", "0 GB of scores")
     frames = [texts_of("13-gpu-sdpa", n) for n in range(9)]
     gone = [each.get("gone", "").split(" ")[0] for each in frames]
-    assert gone == ["", "4.3", "8.6", "17", "26", "34", "43", "52", "52"]
+    assert gone == ["", "4.3", "8.6", "17", "26", "34", "43", "52", ""]
     trips = [sum(key.startswith("trip") for key in each) for each in frames]
     assert trips == [0, 0, 1, 2, 3, 4, 5, 6, 6]
     steps, looks = ["scores", "scale", "softmax", "mix"], shown("13-gpu-sdpa")
@@ -995,9 +994,15 @@ def test_bars_end_as_their_times_most_of_which_are_trips_of_scores_or_none() -> 
     }
     assert now["sdpa"] == 8 * [steps]  # all on a tile that goes on
     assert now["naive"] == [[each] for each in np.repeat(steps, [3, 2, 2, 1])]  # one on all scores
-    tips = [points(each["head"])[:, 0] for each in shown("13-gpu-sdpa")[1:]]
-    goes = ["to memory" if tip < back else "to chip" for tip, back, _ in tips]
-    assert goes == ["to memory", *3 * ["to memory", "to chip"], "to chip"]
+    tips = [points(each["head"])[:2, 0] for each in looks[1:-1]]
+    went = [points(looks[-1][f"went {n}"])[::-1, 0] for n in range(1, film.TRIPS + 1)]
+    goes = ["to memory" if tip < back else "to chip" for tip, back in [*tips, *went]]
+    assert goes == ["to memory", *6 * ["to memory", "to chip"]]
+    answers = [[f"written {way}" in each for each in frames] for way in film.WAYS]
+    assert answers == [[*8 * [False], True], [False, *8 * [True]]]
+    assert {f"{way} {does}" for way in film.WAYS for does in ("reads", "writes")} <= looks[
+        -1
+    ].keys()
     faces = [[float(each[f"tile {n}"]["fill-opacity"]) for n in range(16)] for each in looks]
     assert [face.count(0.4) for face in faces] == [
         0,
