@@ -225,15 +225,16 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     place.set(xlabel="step", ylim=(0, None), xlim=(0, longest))
     place.set_title("loss, nats")
     turns, [_, many] = steps[lowest], diaries[0].curves.values()
+    late = many[-1] - many[len(many) * 2 // 3]
+    rises = f"is lowest at step {turns}, and then it rises"
     return Picture(
         figure,
         f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {turns}, "
         f"{held_out[lowest]:.1f}.",
-        f"{diary.reads:,} letters: the loss held out is lowest at step {turns}, and then it rises; "
-        f"{diaries[0].reads:,} letters: "
-        + ("still falling" if np.argmin(many) == len(many) - 1 else "so does this one")
-        if held_out[-1] > held_out[lowest]
-        else f"{diary.name}: held out, the loss is still at its lowest",
+        f"With {diary.reads:,} letters the loss held out "
+        f"{rises if held_out[-1] > held_out[lowest] else 'is lowest at the end'}\n"
+        f"With {diaries[0].reads:,} it {'falls' if late < 0 else 'rises'} by {abs(late):.2f} "
+        "in the last third of the steps.",
     )
 
 
@@ -355,8 +356,8 @@ def shown_and_needed(
     every = np.array([*shown.values(), needed])
     kept = np.flatnonzero((every >= SOME).any(axis=(0, 1)))
     names = [words[n] for n in kept.tolist()]
-    figure, axes = new_figure(columns=len(every), width=9.4, height=3.9)
-    told = []
+    figure, axes = new_figure(columns=len(every), width=10.2, height=3.7)
+    told, missed = [], set()
     panels = {**shown, "what is needed": needed}
     for place, (heading, table) in zip(axes[0], panels.items(), strict=True):
         is_map = heading in shown
@@ -369,10 +370,12 @@ def shown_and_needed(
         ink_cells(place, image)
         place.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
         for n, m in np.argwhere((seen >= SOME) & (other[:, kept] < SOME)).tolist():
-            frame(place, n, m)
-        place.set_title(
-            f"{heading}\n{'framed: not needed' if is_map else 'framed: shown by no map'}"
-        )
+            if is_map:
+                frame(place, n, m)
+            else:
+                missed.add(n)
+                place.text(len(names) - 0.3, n, "in no map", color=ORANGE, va="center")
+        place.set_title(f"{heading}\nframed: not needed" if is_map else heading)
         for name, row in zip(flips, seen, strict=True):
             most = ", ".join(f"{names[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME))
             told.append(f"{heading}, {name}: {most or 'nothing'}")
@@ -380,7 +383,7 @@ def shown_and_needed(
         figure,
         f"Heatmaps, one row for each seed, one column for each word: the weight that “it” gives "
         f"the word, and last the share of answers that flip with it. {'; '.join(told)}.",
-        "What a map shows is not always what is needed\n"
+        f"In {len(missed)} of {len(flips)} trainings no map shows what is needed\n"
         "A row for each training. In a map: the weight that “it” gives each word. Last: the share "
         "of answers that flip with the word.",
     )
