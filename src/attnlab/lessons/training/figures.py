@@ -339,13 +339,14 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
 def shown_and_needed(
     reads: Mapping[str, Mapping[str, Any]], flips: Mapping[str, Any], words: Sequence[str]
 ) -> Picture:
-    """What each map shows and what the answers hang on, a row for each model, with one scale.
+    """What two maps show and what the answers hang on, a row for each model, with one scale.
 
-    Words that no model gives much, and that no answer hangs on, are left out.
+    What “it” reads in the first block is needed where its row is, in the second where the word's
+    row is. Words that no model gives much, and that no answer hangs on, are left out.
 
     Args:
-        reads: for each map and each model, (M,) weights.
-        flips: for each model, (M,) shares of answers.
+        reads: for the map of the first block and of the second, and each model, (M,) weights.
+        flips: for each model, (M,) shares of answers, by exchanging a row between the blocks.
         words: M labels.
     """
     shown = {
@@ -358,32 +359,36 @@ def shown_and_needed(
     names = [words[n] for n in kept.tolist()]
     figure, axes = new_figure(columns=len(every), width=10.2, height=3.7)
     told, missed = [], set()
-    panels = {**shown, "what is needed": needed}
-    for place, (heading, table) in zip(axes[0], panels.items(), strict=True):
-        is_map = heading in shown
-        other = needed if is_map else np.max([*shown.values()], axis=0)
-        seen = table[:, kept]
+    panels = {**shown, "what is needed then": needed}
+    others = (np.broadcast_to(needed[:, [words.index("it")]], needed.shape), needed, every[1])
+    for place, (heading, table), other in zip(axes[0], panels.items(), others, strict=True):
+        is_map, seen = heading in shown, table[:, kept]
         image = draw_heatmap(place, seen, [*flips], names, "", least=2)
         for n, m in np.argwhere(seen >= SOME).tolist():
             digit = f"{seen[n, m]:.1f}".removesuffix(".0")
             place.text(m, n, digit, ha="center", va="center", gid=CELL)
         ink_cells(place, image)
         place.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
-        for n, m in np.argwhere((seen >= SOME) & (other[:, kept] < SOME)).tolist():
+        alone = (seen >= SOME) & (other[:, kept] < SOME)
+        for n, m in np.argwhere(alone).tolist():
             if is_map:
                 frame(place, n, m)
             else:
                 missed.add(n)
-                place.text(len(names) - 0.3, n, "in no map", color=ORANGE, va="center")
-        place.set_title(f"{heading}\nframed: not needed" if is_map else heading)
-        for name, row in zip(flips, seen, strict=True):
-            most = ", ".join(f"{names[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME))
+                place.text(len(names) - 0.3, n, "not shown", color=ORANGE, va="center")
+        mark = "not needed" if is_map else "not shown"
+        place.set_title(f"{heading}\nframed: {mark}" if is_map else heading)
+        for name, row, marked in zip(flips, seen, alone, strict=True):
+            most = ", ".join(
+                f"{names[m]} {row[m]:.2f}{f' ({mark})' if marked[m] else ''}"
+                for m in np.flatnonzero(row >= SOME)
+            )
             told.append(f"{heading}, {name}: {most or 'nothing'}")
     return Picture(
         figure,
         f"Heatmaps, one row for each seed, one column for each word: the weight that “it” gives "
         f"the word, and last the share of answers that flip with it. {'; '.join(told)}.",
-        f"In {len(missed)} of {len(flips)} trainings no map shows what is needed\n"
+        f"In {len(missed)} of {len(flips)} trainings block 2's map does not show what is needed\n"
         "A row for each training. In a map: the weight that “it” gives each word. Last: the share "
-        "of answers that flip with the word.",
+        "of answers that flip with the word's row after block 1.",
     )
