@@ -564,17 +564,20 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
     from attnlab.lessons.scaling import opening as film
 
     frames = shown("04-scaling")
-    texts = [texts_of("04-scaling", n) for n in range(6)]
+    texts = [texts_of("04-scaling", n) for n in range(5)]
     told = [frame["told"] for frame in opening_of("04-scaling").state["frames"]]
-    for n, (width, by) in enumerate(((1, 1), (4, 1), (16, 1), (64, 1), (64, 1), (64, 8))):
+    for n, (width, by) in enumerate(((1, 1), (4, 1), (16, 1), (64, 1), (64, 8))):
         ends = film.walks()[:, width] / by
         shares = film._softmax(ends)
+        rows = {int(key.split()[1]): key.split()[2] for key in texts[n] if "share " in key}
+        assert [ends[m] for m in sorted(rows, key=lambda m: rows[m])] == sorted(ends)[::-1]
         for m, (end, share) in enumerate(zip(ends, shares, strict=True)):
+            assert texts[n][f"share {m} {rows[m]}"] == f"{share:.2f}"
             walked = film.ZERO - points(frames[n][f"walk {m}"])[:, 1]
             steps = abs(np.diff(walked)) * by / film.UNIT
             assert walked[-1] / film.UNIT == pytest.approx(end, abs=0.02)
             np.testing.assert_allclose(steps, [1] * width + [0] * (64 - width), atol=0.15)
-            assert float(frames[n][f"bar {m}"]["width"]) == pytest.approx(
+            assert float(frames[n][f"bar {m} {rows[m]}"]["width"]) == pytest.approx(
                 film.LONG * share, abs=0.01
             )
         x, y = points(frames[n]["envelope"]).T
@@ -582,10 +585,9 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         np.testing.assert_allclose(
             abs(y - film.ZERO) * by / film.UNIT, np.sqrt(along), atol=0.12 * by
         )
-        assert texts[n]["d"] == f"d = {width}"
+        assert texts[n]["products"].split()[0] == str(width)
         assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
-        assert texts[n].get("takes", f"{shares[film.BEST]:.2f}") == f"{shares[film.BEST]:.2f}"
-    assert told[4].startswith(f"Softmax: “book” takes {texts[4]['takes']}, ")
+    assert f"“maps” gets {film._softmax(film.walks()[:, 64])[film.BEST]:.2f}, " in told[3]
 
 
 @pytest.mark.lessons("01-soft-lookup")
