@@ -439,14 +439,14 @@ def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_long() -> None:
         assert asked[f"score {m}"] == str(sum(products)) == str(scores[m])
         assert told[m + 1].endswith(f"= {scores[m]}.")
         assert f"score {m + 1}" not in asked
+        assert texts[5][f"÷ √3 {m}"] == f"{scores[m] / 3**0.5:.1f}"
         for each in texts[5:]:
-            assert each[f"÷ √3 {m}"] == f"{scores[m] / 3**0.5:.1f}"
             assert each[f"share {m}"] == f"{shares[m]:.3f}"
     assert sum(Fraction(texts[-1][f"share {m}"]) for m in range(3)) == 1
     assert (texts[-1]["lead"], texts[-1]["times"]) == ("+2.3", f"×{shares[2] / shares[1]:.0f}")
-    assert Fraction(texts[-1]["÷ √3 2"]) - Fraction(texts[-1]["÷ √3 1"]) == Fraction("2.3")
+    assert Fraction(texts[5]["÷ √3 2"]) - Fraction(texts[5]["÷ √3 1"]) == Fraction("2.3")
     np.testing.assert_allclose(shares[2] / shares[1], np.exp(2.3), rtol=0.02)
-    assert told[-1] == "“sat” leads by 2.3 and counts 10 times as much: Z is mostly “sat”."
+    assert told[-1] == "“sat” over “cat”: +2.3 becomes ×10, and Z is mostly “sat”."
     assert (shares[2] * np.array(values[2]) > 0.8 * (shares @ values)).all()
     assert told[5].endswith("exp(2.3) ≈ 10 times the share.")
     last = shown("02-pure-python")[-1]
