@@ -36,7 +36,7 @@ EDGE = 48  # points on an edge of the envelope
 
 def opening() -> Film:
     """The film."""
-    most = _softmax(walks()[:, WIDTHS[-1]])[BEST]
+    most, then = (_softmax(walks()[:, 64] / by)[BEST] for by in (1, 8))
     frames = [
         _frame(1, "A product is a number of the query times one of the key: a step up or down."),
         _frame(4, "4 products: up and down partly cancel. Most scores lie within ±√4 = ±2."),
@@ -47,7 +47,8 @@ def opening() -> Film:
         ),
         _frame(
             64,
-            "÷ √64: scores lie about as close as after a single product. All six are heard.",
+            f"÷ √64: about as close as after 1 product. {most:.2f} falls to {then:.2f}: "
+            "all six are heard.",
             divided=True,
         ),
     ]
