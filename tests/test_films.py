@@ -124,39 +124,34 @@ def test_each_part_has_a_key_of_its_own_and_one_tag(slug: str) -> None:
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_model_writes_the_text_of_its_film_and_guesses_it_in_one_step() -> None:
-    import torch
+def test_lesson_06s_words_that_come_again_listen_to_what_followed_and_one_step_is_as_six() -> None:
+    from attnlab.lessons.causal_mask.opening import ASKS, TEXT
 
-    from attnlab import small
-    from attnlab.lessons.causal_mask.opening import ASKS, SEED, VERB, WRITTEN
-
-    rng, text = torch.Generator().manual_seed(SEED), [WRITTEN[0]]
-    while len(text) < len(WRITTEN):
-        shares = small.load()(small.numbered(text))[0, -1].softmax(dim=-1)
-        text.append(small.words[int(shares.multinomial(1, generator=rng))])
-    assert tuple(text) == WRITTEN
-    row = small.weights(WRITTEN)[small.head("subject")[0]][small.head("subject")[1]][ASKS]
-    assert row.argmax() == WRITTEN.index("dogs")
-    assert row[VERB:].max() == 0
+    layer, head = small.head("repeat")
+    rows = small.weights(TEXT)[layer][head]
+    for n in (ASKS, ASKS + 1):
+        followed = TEXT.index(TEXT[n]) + 1
+        assert rows[n, followed] > 0.9
+        assert TEXT[followed] == TEXT[n + 1] == next(iter(small.following(TEXT[: n + 1], 1)))
     model = small.load()
-    in_one = model(small.numbered(WRITTEN))[0, -len(WRITTEN) :]
-    in_steps = [model(small.numbered(WRITTEN[: n + 1]))[0, -1] for n in range(len(WRITTEN))]
+    in_one = model(small.numbered(TEXT))[0]
+    in_steps = [model(small.numbered(TEXT[: n + 1]))[0, -1] for n in range(len(TEXT))]
     torch.testing.assert_close(in_one, torch.stack(in_steps))
 
 
 @pytest.mark.lessons("06-causal-mask")
 def test_lesson_06s_exercises_hide_the_next_word_and_strike_other_guesses() -> None:
-    from attnlab.lessons.causal_mask.opening import MIDDLES, WRITTEN
+    from attnlab.lessons.causal_mask.opening import MIDDLES, TEXT
 
     asked, guessed, solved = (
         {key: (look, text) for _, key, look, text in frame["parts"]}
         for frame in opening_of("06-causal-mask").state["frames"][-3:]
     )
-    many, right = len(WRITTEN), 0
-    model = small.load()(small.numbered(WRITTEN))[0]
+    many, right = len(TEXT), 0
+    model = small.load()(small.numbered(TEXT))[0]
     for n in range(1, many):
         words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
-        assert tuple(words) == WRITTEN[:n]
+        assert tuple(words) == TEXT[:n]
         edges = [float(frame[f"curtain {n}"][0]["x"]) for frame in (asked, guessed, solved)]
         assert [sum(x < edge for x in MIDDLES) for edge in edges] == [n] * 3
         for frame, edge in zip((asked, guessed, solved), edges, strict=True):
@@ -164,10 +159,11 @@ def test_lesson_06s_exercises_hide_the_next_word_and_strike_other_guesses() -> N
         guess = small.words[int(model[n - 1].argmax())]  # in one step
         assert [f[f"guess {n}"][1] for f in (asked, guessed, solved)] == ["?", guess, guess]
         assert f"answer {n}" not in guessed.keys() | asked.keys()
-        assert solved[f"answer {n}"][1] == WRITTEN[n]
-        assert (f"struck {n}" in solved) == (guess != WRITTEN[n])
-        assert f"struck {n}" not in guessed
-        right += guess == WRITTEN[n]
+        assert solved[f"answer {n}"][1] == TEXT[n]
+        assert f"{'joined' if guess == TEXT[n] else 'struck'} {n}" in solved
+        assert guess == TEXT[n] or TEXT[n] not in TEXT[:n]  # right where the text repeats
+        assert not {f"struck {n}", f"joined {n}"} & guessed.keys()
+        right += guess == TEXT[n]
     assert f"curtain {many}" not in asked
     told = opening_of("06-causal-mask").state["frames"][-1]["told"]
     assert f"{right} right, {many - 1 - right} struck" in told
@@ -175,22 +171,22 @@ def test_lesson_06s_exercises_hide_the_next_word_and_strike_other_guesses() -> N
 
 @pytest.mark.lessons("06-causal-mask")
 def test_lesson_06s_arcs_are_weights_in_steps_as_in_exercises_and_none_goes_ahead() -> None:
-    from attnlab.lessons.causal_mask.opening import LEAST, WRITTEN
+    from attnlab.lessons.causal_mask.opening import LEAST, TEXT
 
-    layer, head = small.head("subject")
-    row_of = small.weights(WRITTEN)[layer][head]
+    layer, head = small.head("repeat")
+    row_of = small.weights(TEXT)[layer][head]
     frames = shown("06-causal-mask")
     written = {f"{n} to {m}" for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
     most = {f"{n} to {row_of[n].argmax()}" for n in range(6)}
-    for n, drawn in ((4, written), (6, set()), (7, most), (8, most), (9, most)):
+    for n, drawn in ((3, written), (5, set()), (6, most), (7, most), (8, most)):
         assert {key for key in frames[n] if " to " in key} == drawn
-    assert {"0 to 0", "1 to 1", "5 to 1"} <= most
+    assert {"0 to 0", "4 to 1", "5 to 2"} <= most
     told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
-    both = next(n for n in range(7) if {"2 to 2", "2 to 0"} <= frames[n].keys())
+    both = next(n for n in range(5) if {"0 to 0", "2 to 0"} <= frames[n].keys())
     assert "itself and to those before it" in told[both]
     copies = {(n, n + 1) for n in range(6)}
-    at = {n: float(frames[5][f"word {n}"]["x"]) for n in range(7)}
-    found = [ends(look) for key, look in frames[5].items() if key.startswith("copied")]
+    at = {n: float(frames[4][f"word {n}"]["x"]) for n in range(7)}
+    found = [ends(look) for key, look in frames[4].items() if key.startswith("copied")]
     assert found == [pytest.approx((at[n] + 5, at[m] - 5), abs=0.1) for n, m in sorted(copies)]
 
 
