@@ -199,7 +199,7 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
     verbs = [(each["word 4"], each["verb"]) for each in texts]
     assert verbs[:2] == [("dogs", "?")] * 2
     assert verbs[2:5] == [("dogs", "runs"), ("dog", "runs"), ("dogs", "runs")]
-    assert verbs[5:] == [("dogs", "run"), ("dog", "runs"), ("dogs", "run")]
+    assert verbs[5:] == [("dogs", "run"), ("dog", "runs"), ("dogs", "runs")]
     for off in ([], others):
         assert min(singular(off, last) for last in ("dogs", "dog")) > 0.99
     assert singular([SUBJECT], "dogs") < 0.1 < 0.9 < singular([SUBJECT], "dog")
@@ -218,7 +218,8 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
 def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reach() -> None:
     from attnlab.lessons.multi_head.opening import LAYER, LEAST, SUBJECT, TEXT
 
-    found, frame = (shown("07-multi-head")[n] for n in (2, -1))
+    begin, found, frame = (shown("07-multi-head")[n] for n in (0, 2, 5))
+    assert sum(" to " in key for key in begin) == 4  # an arc of each head, with no end
     inks = [[each[f"word {n}"]["fill"] for n in range(5)] for each in (found, frame)]
     the, king, dogs = BLUE.drawn, ORANGE.drawn, frame["verb"]["fill"]
     assert inks[0] == [the, king, GREY.drawn, the, "currentColor"]

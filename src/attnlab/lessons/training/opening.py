@@ -109,7 +109,7 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
     if step == JUMP[1]:
         return f"Nobody told it to: {share:.2f} goes one letter back. Words come."
     if step < STEPS[-1]:
-        return f"“{INVENTED}” is not a word yet. The loss, {two:.1f}, is as by both letters."
+        return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by both letters."
     return f"All are words, and the loss is {loss:.1f}: lower than by those two letters alone."
 
 
