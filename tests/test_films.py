@@ -329,7 +329,7 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
 def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
     import torch
 
-    from attnlab.lessons.cross_attention.opening import ASKED, ASKS, weights
+    from attnlab.lessons.cross_attention.opening import ASKED, ASKS, BEGUN, weights
 
     cells = code_cells(read(solution_path("08-cross-attention")))
     [by_hand] = [each for each in cells if each.source.startswith("english = ")]
@@ -338,16 +338,17 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
     assert (list(ASKS), list(ASKED)) == (names["english"], names["german"])
     expected = (names["W_q"] @ names["W_k"].T / 2).softmax(dim=-1)  # words are one-hot, √d_k is 2
     torch.testing.assert_close(torch.tensor(weights()), expected)
+    torch.testing.assert_close(torch.tensor(weights(BEGUN)), expected[:, list(BEGUN)])
 
 
 @pytest.mark.lessons("08-cross-attention")
 def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> None:
-    from attnlab.lessons.cross_attention.opening import CROSSING, FROM, THICK, TO, weights
+    from attnlab.lessons.cross_attention.opening import BEGUN, CROSSING, THICK, TO, german, weights
 
-    frames = shown("08-cross-attention")
+    *frames, again = shown("08-cross-attention")
     lines = [{key: ends(look) for key, look in each.items() if key[0].isdigit()} for each in frames]
-    in_order = np.array(sorted(lines[0].values()))
-    np.testing.assert_allclose(in_order, np.transpose([TO, FROM[: len(TO)]]), atol=0.1)
+    in_order = sorted(ends(frames[0][f"place {n}"]) for n in range(len(TO)))
+    np.testing.assert_allclose(in_order, np.transpose([TO, german()[: len(TO)]]), atol=0.1)
     spans: list[list[tuple[float, float]]] = [[], []]
     best: dict[int, tuple[float, int]] = {}
     for key, (left, right) in lines[-1].items():
@@ -355,6 +356,9 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
         thick = float(frames[-1][key]["stroke-width"])
         assert thick == pytest.approx(THICK * weights()[n][m], abs=0.01)
         best[n] = max(best.get(n, (0, 0)), (thick, m))
+        moved = again.get(f"{key} again") or again[key]  # it is as thick where its word is then
+        assert float(moved["stroke-width"]) == thick
+        assert abs(ends(moved)[1] - german(BEGUN)[m]) < THICK
         for each, x in zip(spans, (left, right), strict=True):
             each.append((x - thick / 2, x + thick / 2))
     for each in spans:
@@ -376,7 +380,7 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
 def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look() -> None:
     from attnlab.lessons.cross_attention.opening import ASKED, READ, weights
 
-    frames = shown("08-cross-attention")
+    frames = shown("08-cross-attention")[:-1]
     best = ASKED.index("gelesen")
     assert weights()[READ][best] > 0.5
     assert frames[2].keys() == frames[3].keys()
