@@ -56,7 +56,7 @@ def opening() -> Film:
     )
     exercises = (
         "So each bold word gets a curtain of its own: one text, six exercises.",
-        "Each bold word listens as it did while the text came: never ahead.",
+        "Each bold word listens as it did step by step: never ahead.",
         "What comes next? On each curtain stands the model’s likeliest word.",
         f"One step, six guesses: {right} right, {len(guesses) - right} struck. "
         "Where the text repeats, all are right.",
