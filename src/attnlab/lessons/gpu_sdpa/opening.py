@@ -1,10 +1,10 @@
 """Lesson 13 opens with where the scores are: one attention, by two ways, on one GPU.
 
 Each way has a lane. Attend's scores go to memory and come back, all of them, three times; those of
-PyTorch's call stay on the chip, a tile at a time: thin lines are what else it reads and writes.
-Below is the time that each took. Times and bytes
-are the newest that are recorded beside the lesson, those of its longest text; both ways compute in
-float16. What attend took is shared out alike among its trips, each of which moves as much.
+PyTorch's call stay on the chip, a tile at a time: thin lines are what else a way reads and writes.
+At rest, each lane has all that went. Below is the time that each took. Times and bytes are the
+newest that are recorded beside the lesson, those of its longest text; both ways compute in float16.
+What attend took is shared out alike among its trips, each of which moves as much.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import SMALL, WIDE, Part, Place, area, box, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 WAYS = {"naive": "attend, step by step", "sdpa": "PyTorch's call, tile by tile"}  # as recorded
@@ -33,7 +33,8 @@ TRAVELS = (  # what is told of a trip, from the second on
 HIGH = 269  # of the sheet
 LEFT, RIGHT = 6, 474  # of all that begins at the left, or ends at the right
 HEADS, TOPS = {"naive": 15, "sdpa": 152}, {"naive": 22, "sdpa": 160}  # of lanes: names, drawings
-STRIP = 24  # of memory, for queries, keys and values
+STRIP = 24  # of memory: for queries, keys and values, and for answers
+THIN = 6  # from its edge to their lines
 SIDE, CHIP, WIDE_CHIP = 76, 252, 222  # of memory, a square; where the chip begins, its width
 CELLS, CELL = 4, 13  # tiles along a side; a tile on the chip
 RUN = 0, 8  # tiles that the call has done, half its time apart
@@ -114,11 +115,11 @@ def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
         long, y = _long(min(moment.now, took)), top + SIDE + BELOW
         parts += [
             word(f"name {way}", WIDE / 2, HEADS[way], name, size=SMALL, weight=700),
-            *_memory(way, top, min(moment.trip, 1) if way == "naive" else 0),
+            *_memory(way, top, min(moment.trip, 1), ended),
             *_chip(way, top, moment, ended),
             word(f"time {way}", LEFT, y + 17.5, "time", ORANGE, "start", SMALL),
             box(f"bar {way}", (BEGIN, y), (long, BAR), ORANGE, 0.35, 2),
-            *([*_road(moment), *_ticks(moment, y)] if way == "naive" else _stays(moment)),
+            *([*_road(moment, ended), *_ticks(moment, y)] if way == "naive" else _stays(moment)),
         ]
         if moment.now >= took:
             x = BEGIN + long + 9
@@ -145,14 +146,17 @@ def _long(seconds: float) -> float:
     return max(LONGEST * seconds / longest()["naive"]["seconds"], 2)
 
 
-def _memory(way: str, top: float, full: float) -> list[Part]:
-    """What both ways read, and all scores, where they are kept, or the place they would take."""
-    under = top + STRIP
+def _memory(way: str, top: float, full: float, ended: bool) -> list[Part]:
+    """What both ways read and write, and between it all scores, or the place they would take."""
+    answered, full = (ended, full) if way == "naive" else (full > 0, 0)
+    lines, x = {"under": top + STRIP, "over": top + SIDE - STRIP}, LEFT + SIDE / 2
+    size = SIDE - 8, full * (SIDE - 2 * STRIP - 4)
     return [
         box(f"memory {way}", (LEFT, top), (SIDE, SIDE), GREY, 0.12, 2),
-        line(f"under {way}", [(LEFT, under), (LEFT + SIDE, under)], GREY, 2),
-        word(f"read {way}", LEFT + SIDE / 2, top + 18, "q k v", size=SMALL),
-        box(f"all {way}", (LEFT + 4, under + 4), (SIDE - 8, full * (SIDE - STRIP - 8)), BLUE, 0.8),
+        *(line(f"{key} {way}", [(LEFT, y), (LEFT + SIDE, y)], GREY) for key, y in lines.items()),
+        word(f"read {way}", x, top + 18, "q k v", size=SMALL),
+        box(f"all {way}", (LEFT + 4, lines["under"] + 2), size, BLUE, 0.8),
+        *([word(f"written {way}", x, top + SIDE - 6, "answer", size=SMALL)] if answered else []),
     ]
 
 
@@ -172,11 +176,10 @@ def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
         parts += _tiles((CHIP + 12, middle - CELLS * CELL / 2), moment.done)
         left += CELLS * CELL
     if ended and way == "naive":
-        says = f"{len(STEPS)} steps, {TRIPS} trips"
-        middle += 8
-        return [
-            *parts,
-            word("whole", CHIP + WIDE_CHIP / 2, middle, says, BLUE, size=24, weight=700),
+        lines = f"{len(STEPS)} steps, {TRIPS} trips:", f"{_gone(TRIPS)} of scores"
+        return parts + [
+            word(f"whole {n}", CHIP + WIDE_CHIP / 2, middle - 5 + 25 * n, text, BLUE, weight=700)
+            for n, text in enumerate(lines)
         ]
     columns = left, left + (CHIP + WIDE_CHIP - left) * 0.56
     for n, text in enumerate(STEPS):
@@ -186,12 +189,13 @@ def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
     return parts
 
 
-def _road(moment: Moment) -> list[Part]:
-    """Attend's scores on their way to memory or back, and how many have gone."""
-    y, (start, end) = TOPS["naive"] + SIDE / 2, ROAD
-    trip = moment.trip
-    if not trip:
-        return _thin("naive reads", y, "q k v")
+def _road(moment: Moment, ended: bool) -> list[Part]:
+    """Attend's scores on their way to memory or back, and how many have gone; or all that went."""
+    top, (start, end), trip = TOPS["naive"], ROAD, moment.trip
+    if ended or not trip:
+        trips = [part for n in range(1, TRIPS + 1) for part in _trip(n)] if ended else []
+        return [*trips, *_thin("naive", top, ended)]
+    y = top + SIDE / 2
     writes = math.ceil(trip) % 2 == 1
     tip, back = (start, start + HEAD) if writes else (end, end - HEAD)
     ends = (back, end) if writes else (start, back)
@@ -206,23 +210,39 @@ def _road(moment: Moment) -> list[Part]:
     ]
 
 
-def _thin(key: str, y: float, text: str, back: bool = False) -> list[Part]:
-    """What is little beside scores: on its way to the chip, or back to memory."""
-    start, end = reversed(ROAD) if back else ROAD
-    by = 7 if back else -7
+def _arrow(key: str, ends: Place, y: float, colour: Colour) -> list[Part]:
+    """A thin one, from x to x."""
+    back, tip = ends
+    by = 6 if tip < back else -6
     return [
-        line(key, [(start, y), (end, y)], GREY, 2),
-        line(f"{key} head", [(end + by, y - 6), (end, y), (end + by, y + 6)], GREY, 2),
-        word(f"{key} what", sum(ROAD) / 2, y - 5, text, GREY, size=SMALL),
+        line(key, [(back, y), (tip, y)], colour),
+        line(f"{key} head", [(tip + by, y - 4), (tip, y), (tip + by, y + 4)], colour),
     ]
+
+
+def _trip(n: int) -> list[Part]:
+    """One that is over: its arrow, and its number where it began."""
+    (start, end), y = ROAD, TOPS["naive"] + THIN + n * (SIDE - 2 * THIN) / (TRIPS + 1)
+    back, tip, by = (end, start, -14) if n % 2 else (start, end, 14)
+    return [
+        *_arrow(f"went {n}", (back + 1.6 * by, tip), y, BLUE),
+        word(f"number {n}", back + by, y + 6.5, f"{n}", BLUE, size=SMALL),
+    ]
+
+
+def _thin(way: str, top: float, answered: bool) -> list[Part]:
+    """What is little beside scores: on its way to the chip, and back to memory."""
+    start, end = ROAD
+    parts = _arrow(f"{way} reads", (start, end), top + THIN, GREY)
+    if answered:
+        parts += _arrow(f"{way} writes", (end, start), top + SIDE - THIN, GREY)
+    return parts
 
 
 def _stays(moment: Moment) -> list[Part]:
     """Of the call's scores nothing is on the way, but of what else it reads and writes."""
-    top, fewer = TOPS["sdpa"], 16 if moment.done else 0
-    parts = _thin("call reads", top + SIDE / 2 - fewer, "q k v")
-    if moment.done:
-        parts += _thin("call writes", top + SIDE - 6, "answer", back=True)
+    top = TOPS["sdpa"]
+    parts = _thin("sdpa", top, moment.done > 0)
     if moment.done == CELLS**2:
         x, y = sum(ROAD) / 2, top + SIDE / 2 + 6
         parts.append(word("none", x, y, "0 GB of scores", BLUE, size=SMALL, weight=700))

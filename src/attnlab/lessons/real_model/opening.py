@@ -20,11 +20,12 @@ from attnlab.lessons.real_model.writing import EQUAL, OWN, Backend, Step, step
 TEXT = "bird", "dog", "cat", ";", "bird"
 TRADED = "bird", "cat", "dog", ";", "bird"
 
-HIGH, LANE = 268, 146  # of the sheet; from one row to the other
+HIGH, LANE = 268, 138  # of the sheet; from one row to the other
 SIZE, MIDDLES = 28, (40, 114, 184, 234, 286)  # of words
-NAME, FLOOR, HIGHEST = 18, 80, 54  # in a row: y of its name, arcs' feet, how high they are
-BAND = (4, 84), (316, 38)  # its corner and size
-BARS, LEFT, LONG, THICK = (52, 90), 334, 142, 32
+NAME, FLOOR, HIGHEST = 18, 78, 52  # in a row: y of its name, arcs' feet, how high they are
+BAND = (4, 82), (316, 36)  # its corner and size
+BARS, LEFT, LONG, THICK = (48, 84), 334, 98, 32
+RIGHT = 478  # of chances, outside their bars
 
 
 class Row(NamedTuple):
@@ -47,7 +48,7 @@ class Row(NamedTuple):
 
 ROWS = (
     Row("own", "its own attention", BLUE, 0, OWN),
-    Row("equal", "equal weights in every head", ORANGE, LANE, EQUAL),
+    Row("equal", "equal weights in all heads", ORANGE, LANE, EQUAL),
 )
 
 
@@ -61,26 +62,32 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     cat, again = (then[row.key].word for row in ROWS)
 
     def frame(
-        words: Sequence[str], steps: dict[str, Step], told: str, known: Sequence[Row] = ROWS
+        words: Sequence[str],
+        steps: dict[str, Step],
+        told: str,
+        known: Sequence[Row] = ROWS,
+        answers: Sequence[str] = (cat, again),
     ) -> Frame:
-        """What so many rows look at and write; the others are asked."""
-        answers = (dog, queen) if words == TEXT else (cat, again)
-        parts = [word("next", LEFT, NAME, "next word", GREY, "start", SMALL)]
+        """What so many rows look at, and how likely answers are; the others are asked."""
+        parts = [
+            word("layer", BAND[0][0] + BAND[1][0], NAME, "last layer shown", GREY, "end", SMALL),
+            word("next", LEFT, NAME, "next word", GREY, "start", SMALL),
+        ]
         for row in ROWS:
             parts += _row(row, words, answers, steps[row.key] if row in known else None)
         return Frame(parts, told)
 
     told = (
-        "The same model twice. Below, one function is changed: equal weights.",
-        f"Its last layer looks mostly at “{TEXT[1]}”, which followed “{TEXT[-1]}”.",
-        f"With equal weights “{dog}” does not stand out: “{queen}” is written.",
+        "The same model twice. Below, one function is changed, in all layers.",
+        f"Its own attention looks mostly at “{TEXT[1]}”, which followed “{TEXT[-1]}”.",
+        f"Equal weights hide what followed “{TEXT[-1]}”: it writes “{queen}”, not in the text.",
         f"Now “{dog}” and “{cat}” trade places, above and below.",
         f"Above, the next word is “{cat}” now. With equal weights, still “{again}”.",
     )
     frames = [
-        frame(TEXT, first, told[0], ()),
-        frame(TEXT, first, told[1], [own]),
-        frame(TEXT, first, told[2]),
+        frame(TEXT, first, told[0], (), [dog]),
+        frame(TEXT, first, told[1], [own], [dog]),
+        frame(TEXT, first, told[2], ROWS, [dog, queen]),
         frame(TRADED, then, told[3], ()),
         frame(TRADED, then, told[4]),
     ]
@@ -113,20 +120,17 @@ def _row(row: Row, words: Sequence[str], answers: Sequence[str], known: Step | N
             )
         )
     parts.append(word(f"{key} name", 4, top + NAME, row.name, row.colour, "start", weight=700))
-    for n, (answer, y) in enumerate(zip(answers, BARS, strict=True)):
+    for n, (answer, y) in enumerate(zip(answers, BARS, strict=False)):
         chance = known.chances[small.words.index(answer)].item() if known else 0
         at, bold = (LEFT, top + y), 700 if chance > 0.5 else 400
         parts += [
             box(f"{key} room {n}", at, (LONG, THICK), GREY, 0.13),
             box(f"{key} bar {n}", at, (max(LONG * chance, 0.1), THICK), row.colour, 0.45),
-            word(
-                f"{key} answer {n}", LEFT + 10, top + y + 23, answer, INK, "start", 22, weight=bold
-            ),
+            word(f"{key} answer {n}", LEFT + 9, top + y + 23, answer, INK, "start", weight=bold),
         ]
         if known:
-            right = LEFT + LONG - 8
             told = f"{100 * chance:.0f}%"
             parts.append(
-                word(f"{key} chance {n}", right, top + y + 23, told, INK, "end", SMALL, bold)
+                word(f"{key} chance {n}", RIGHT, top + y + 23, told, INK, "end", SMALL, bold)
             )
     return parts

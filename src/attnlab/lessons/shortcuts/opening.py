@@ -1,10 +1,10 @@
 """Lesson 12 opens with a table that fills up: four ways to keep a text, and what each one loses.
 
 One question is asked of all, for the letter in a far book. Purple under the books is what a way
-keeps of them, pale what full attention keeps beyond that. Then comes a second test, four letters at
-once. The readers were trained as the lesson trains them; `python -m tests.claims.shortcuts` does
-that again, and records in `opening.json` what they look at in one text, and how often they are
-right.
+keeps of them, pale what full attention keeps beyond that. Who passed has a second test, four
+letters at once. The readers were trained as the lesson trains them; `python -m
+tests.claims.shortcuts` does that again, and records in `opening.json` what they look at in one text
+of each test, and how often they are right.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ BOOKS, FEW = 32, 8  # in the first test, and in the second
 HEADS, WIDTH = 4, 8  # and numbers in a head's key
 TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
-HIGH, LEFT = 268, 4  # of the sheet; left of all names
-HEAD, ROWS, LANE = (16, 37), 46, 56  # lines over all rows; the first one's top; how high one is
-TESTS = {FAR: (342, "1 far book", f"of {BOOKS}"), FOUR: (434, "4 at once", f"of {FEW}")}
+HIGH, LEFT = 269, 4  # of the sheet; left of all names
+HEAD, FULL, ROWS, LANE = 16, 44, 50, 73  # lines: tests, full attention; first row's top; a row
+TESTS = {FAR: (367, "a far one"), FOUR: (443, f"4 of {FEW}")}
 LEAST, THICKEST = 0.05, 11  # a weight that is drawn; an arc of weight 1
 BOOK = 0.8  # a book's width, as a share of its room
-PALE, OUT = 0.22, 0.4  # what is not kept; a book that is out of reach
-BIG, LARGE, HEAVY = 24, 27, 700  # words; results
-ENDS, LATER = 34, "…"  # from a test's middle to its results' ends; in place of one
+PALE, LATER = 0.2, 0.3  # what is not kept, or out of reach; a way that has not had its turn
+BIG, LARGE, HEAVY = 24, 25, 700  # words; results
 
 NAMES = {
     "full": "full attention",
@@ -40,15 +39,21 @@ NAMES = {
     "sum": "running sum",
     "shared": "shared keys",
 }
+KEEPS = {
+    "full": "keeps all",
+    "window": f"keeps {WINDOW} of {BOOKS + 1}",
+    "sum": "keeps a seventh",
+    "shared": "keeps a quarter",
+}
 TOLD = {
-    "full": "Full attention keeps a key and a value of each book: {}% right.",
+    "full": f"Full attention keeps every book's key and value in {HEADS} heads: {{}}% right.",
     "window": f"A window keeps {WINDOW - 1} books and the question. Far ones it guesses: "
     f"1 in {LETTERS}.",
     "sum": "A running sum adds all books into one small table in each head: {}% right.",
     "shared": "Heads that share keys and values keep a quarter, and still find the book.",
 }
-PARTS = {1: "all", 4: "a quarter", 7: "a seventh"}
-Known = dict[str, dict[str, Any]]  # by way
+Cell = dict[str, Any]  # how often a way is right in a test; what a text asks for, and its weights
+Known = dict[str, dict[str, Cell]]  # by way and test
 
 
 class Room(NamedTuple):
@@ -62,7 +67,9 @@ class Room(NamedTuple):
     row: float
 
 
-STAGE = Room(LEFT, 476, 72, 170, 36, 0)
+STAGE = Room(LEFT, 472, 72, 168, 40, 6)
+LINES = FULL, *(ROWS + n * LANE + 46 for n in range(3))  # of results
+SHELF = 154, 320  # edges of one in a row
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
@@ -79,23 +86,35 @@ def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
 def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
+    full, *ways = NAMES
+    told = {way: TOLD[way].format(_percent(known[way][FAR])) for way in NAMES}
     asked = f"The question names a far book. Its answer is the letter inside, one of {LETTERS}."
-    frames = [Frame(_question(known), asked)]
-    parts, ways = _heads(), [*NAMES]
+    frames = [
+        Frame(_question(known[full][FAR]), asked),
+    ]
+    parts = [
+        word("asked", SHELF[1], HEAD, "right, if asked for", GREY, "end", SMALL),
+        _head(FAR),
+        *_words(full, SHELF[0], FULL, FULL),
+        _result(full, FULL, FAR, known),
+    ]
+    large = [*_kept(STAGE, full, ways[0]), *_shelf(STAGE, ways[0], known[full][FAR], full)]
+    frames.append(Frame([*parts, *large], told[full]))
     for n, way in enumerate(ways):
-        parts += [*_named(n, way), *_shelf(n, way, known[way]), _result(n, way, FAR, known)]
-        more = [_result(m, each, FOUR) for m, each in enumerate(ways[: n + 1])]
-        if n + 1 < len(ways):
-            more += _coming(n, ways[n + 1], known["full"])
-        frames.append(Frame([*parts, *more], TOLD[way].format(_percent(known[way][FAR]))))
-    parts += [_result(n, way, FOUR, known) for n, way in enumerate(ways)]
-    says = "Another test: four letters at once. Here shared keys lose, too."
+        row = _shelf(_room(n), way, known[way][FAR], way)
+        parts += [*_named(n, way), *row, _result(way, LINES[n + 1], FAR, known)]
+        later = [part for m in range(n + 1, len(ways)) for part in _later(m, ways[m], known[full])]
+        frames.append(Frame([*parts, *later], told[way]))
+    parts = [part for part in parts if part.key not in {each.key for each in row}]
+    parts += [_head(FOUR), *_shelf(_room(n), "few", known[way][FOUR], way)]
+    parts += [_result(each, y, FOUR, known) for each, y in zip(NAMES, LINES, strict=True)]
+    says = f"Four of {FEW} books at once: one shared key is too narrow, arcs go astray."
     frames.append(Frame(parts, says))
     return Film("Three ways to keep less, and what each one loses", frames, HIGH)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}"
+def _percent(cell: Cell) -> str:
+    return f"{100 * cell['right']:.0f}"
 
 
 # A shelf ------------------------------------------------------------------------------------------
@@ -104,122 +123,127 @@ def _percent(share: float) -> str:
 def _room(n: int) -> Room:
     """In a row of the table."""
     top = ROWS + n * LANE
-    return Room(138, 288, top + 3, top + 23, 12, 3.5)
+    return Room(*SHELF, top + 5, top + 29, 16, 3.5)
 
 
-def _shelf(n: int, way: str, cell: dict[str, Any]) -> list[Part]:
-    """In a row of the table: books, what is looked at, and what a way keeps."""
-    room = _room(n)
-    others = _kept(room, "full", f"{way} all", PALE)
-    return [*others, *_kept(room, way, way), *_books(room, way, cell, way), *_arcs(room, way, cell)]
+def _named(n: int, way: str) -> list[Part]:
+    """A way's name, and what it keeps, before what full attention keeps."""
+    room, top = _room(n), ROWS + n * LANE
+    return [
+        *_words(way, LEFT, top + 34, top + 58),
+        *_kept(room, "full", f"{way} all", PALE),
+        *_kept(room, way, way),
+    ]
 
 
-def _coming(n: int, way: str, full: dict[str, Any]) -> list[Part]:
-    """Not seen yet: the shelf of a row, with all kept, that moves into the next one."""
+def _later(n: int, way: str, full: dict[str, Cell]) -> list[Part]:
+    """A row that has not had its turn: a shelf of which all is kept."""
     room = _room(n)
     parts = [
-        *_kept(room, "full", f"{way} all"),
         *_kept(room, "full", way),
-        *_books(room, way, full, "full"),
+        *_books(room, way, full[FAR], "full"),
+        _named(n, way)[0],
     ]
-    return [part._replace(look={**part.look, "opacity": 0}) for part in parts]
+    return [part._replace(look={**part.look, "opacity": LATER}) for part in parts]
 
 
-def _at(room: Room, token: float) -> float:
+def _at(room: Room, token: float, books: int = BOOKS) -> float:
     """The middle of its room."""
-    return room.left + (token + 0.5) * (room.right - room.left) / (BOOKS + 1)
+    return room.left + (token + 0.5) * (room.right - room.left) / (books + 1)
 
 
-def _books(room: Room, key: str, cell: dict[str, Any], way: str) -> list[Part]:
-    """The one asked for is blue, those out of a window's reach are pale; and a question mark."""
-    parts, wide = [], BOOK * (room.right - room.left) / (BOOKS + 1)
-    for token in range(BOOKS):
-        corner = _at(room, token) - wide / 2, room.floor + 2
-        colour, filled, edge = (BLUE, 0.6, 1.5) if token == cell["asked"] else (INK, 0.16, 0)
-        seen, size = OUT if way == "window" and token <= BOOKS - WINDOW else 1, (wide, room.high)
-        parts.append(box(f"{key} book {token}", corner, size, colour, filled, edge, seen))
+def _books(room: Room, key: str, cell: Cell, way: str) -> list[Part]:
+    """Those asked for are blue, those out of a window's reach pale; and a question mark."""
+    books = len(cell["weights"]) - 1
+    parts, wide = [], BOOK * (room.right - room.left) / (books + 1)
+    for token in range(books):
+        corner = _at(room, token, books) - wide / 2, room.floor + 2
+        colour, filled, edge = (BLUE, 0.6, 1.5) if token in cell["asked"] else (INK, 0.16, 0)
+        seen = PALE if way == "window" and token <= books - WINDOW else 1
+        parts.append(
+            box(f"{key} book {token}", corner, (wide, room.high), colour, filled, edge, seen)
+        )
     letter = max(SMALL, room.high)
-    place = _at(room, BOOKS) + 2, room.floor + 2 + room.high / 2 + 0.36 * letter
+    place = _at(room, books, books) + 2, room.floor + 2 + room.high / 2 + 0.36 * letter
     return [*parts, word(f"{key} asks", *place, "?", size=letter, weight=HEAVY)]
 
 
-def _arcs(room: Room, key: str, cell: dict[str, Any]) -> list[Part]:
+def _shelf(room: Room, key: str, cell: Cell, way: str) -> list[Part]:
+    """Books, and what is looked at."""
+    return [*_books(room, key, cell, way), *_arcs(room, key, cell)]
+
+
+def _arcs(room: Room, key: str, cell: Cell) -> list[Part]:
     """From the question to what it gives weight to, in the mean of its heads."""
-    parts = []
+    parts, books = [], len(cell["weights"]) - 1
     for m, weight in enumerate(cell["weights"][:-1]):
         if weight >= LEAST:
-            pull = (room.floor - room.top) * (0.4 + 0.6 * (BOOKS - m) / BOOKS) / 0.75
-            colour = BLUE if m == cell["asked"] else ORANGE
-            ends = _at(room, BOOKS), _at(room, m)
+            pull = (room.floor - room.top) * (0.4 + 0.6 * (books - m) / books) / 0.75
+            colour = BLUE if m in cell["asked"] else ORANGE
+            ends = _at(room, books, books), _at(room, m, books)
             look: dict[str, Any] = {"pull": pull, "thickest": THICKEST}
             parts.append(arc(f"{key} look {m}", *ends, room.floor, weight, colour, 1.4, **look))
     return parts
 
 
 def _kept(room: Room, way: str, key: str, opacity: float = 1) -> list[Part]:
-    """What a way keeps, a row for each head, as long as its tokens; a sum is in the middle."""
-    wide = (room.right - room.left) / (BOOKS + 1)
-    left, right = room.left, room.right
-    if way == "window":
-        left = right - WINDOW * wide
-    elif way == "sum":
-        middle = (left + right) / 2
-        left, right = middle - TABLE * wide / 2, middle + TABLE * wide / 2
-    top = room.floor + room.high + 6.5
+    """What a way keeps, a row for each head, as long as its tokens; into a sum all books run."""
+    wide, foot = (room.right - room.left) / (BOOKS + 1), room.floor + room.high + 3
+    long = {"window": WINDOW, "sum": TABLE}.get(way, BOOKS + 1) * wide
+    top = foot + 3 * room.row
     ys = (top + (0 if way == "shared" else n) * room.row for n in range(HEADS))
     look: dict[str, Any] = {"opacity": opacity, "cap": "butt"}
+    into = room.right - long / 2, top - room.row / 2
     return [
-        line(f"{key} head {n}", [(left, y), (right, y)], PURPLE, room.row - 1, **look)
+        line(
+            f"{key} head {n}",
+            [(room.right - long, y), (room.right, y)],
+            PURPLE,
+            room.row - 1,
+            **look,
+        )
         for n, y in enumerate(ys)
+    ] + [
+        line(f"{key} into {n}", [(_at(room, n), foot), into], PURPLE, 0.6, 0.6)
+        for n in range(BOOKS if way == "sum" else 0)
     ]
 
 
 # Words --------------------------------------------------------------------------------------------
 
 
-def _question(known: Known) -> list[Part]:
+def _question(cell: Cell) -> list[Part]:
     """Nothing has looked yet: an arc that asks only, and what is at its ends."""
-    cell = known["full"]
-    ends = _at(STAGE, BOOKS), _at(STAGE, cell["asked"])
+    ends = _at(STAGE, BOOKS), _at(STAGE, cell["asked"][0])
     look: dict[str, Any] = {"pull": (STAGE.floor - STAGE.top) / 0.75, "thickest": 12}
     y = STAGE.floor + STAGE.high + 32
     return [
         arc("question", *ends, STAGE.floor, 0.2, BLUE, 2, dashes="1 9", **look),
-        *_books(STAGE, "full", cell, "full"),
-        word("name", LEFT, 28, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
-        word("does", LEFT, 56, "each has a title, and a letter inside", GREY, "start", BIG),
-        word("asked", ends[1] - 8, y, "this one", BLUE, "start", BIG, HEAVY),
+        *_books(STAGE, "window", cell, "full"),
+        word("name", LEFT, 26, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
+        word("does", LEFT, 52, "each has a title, and a letter inside", GREY, "start", BIG),
+        word("this", ends[1] - 8, y, "this one", BLUE, "start", BIG, HEAVY),
         word("asks for", STAGE.right, y, "its letter?", anchor="end", size=BIG, weight=HEAVY),
     ]
 
 
-def _heads() -> list[Part]:
-    """Over what is kept, and over each test's results."""
+def _head(test: str) -> Part:
+    """Over a test's results."""
+    x, text = TESTS[test]
+    return word(test, x, HEAD, text, size=SMALL)
+
+
+def _words(way: str, left: float, y: float, low: float) -> list[Part]:
+    """A way's name, and how much it keeps."""
     return [
-        word("keeps", LEFT, HEAD[1], f"kept of {BOOKS} books", PURPLE, "start", SMALL),
-        *(
-            word(f"{test} {n}", x, y, text, size=SMALL)
-            for test, (x, *lines) in TESTS.items()
-            for n, (text, y) in enumerate(zip(lines, HEAD, strict=True))
-        ),
+        word(f"{way} name", LEFT, y, NAMES[way], anchor="start", size=SMALL, weight=HEAVY),
+        word(f"{way} keeps", left, low, KEEPS[way], PURPLE, "start", SMALL),
     ]
 
 
-def _named(n: int, way: str) -> list[Part]:
-    """A way, and how much it keeps."""
-    many, top = kept(), ROWS + n * LANE
-    keeps = PARTS[round(many["full"] / many[way])]
-    return [
-        word(f"{way} name", LEFT, top + 21, NAMES[way], anchor="start", size=SMALL, weight=HEAVY),
-        word(f"{way} keeps", LEFT, top + 43, keeps, PURPLE, "start", SMALL),
-    ]
-
-
-def _result(n: int, way: str, test: str, known: Known | None = None) -> Part:
-    """How often a way is right in a test, if that is known by now."""
-    place = TESTS[test][0] + ENDS, ROWS + n * LANE + 38
-    text, colour = LATER, GREY
-    if known:
-        share = known[way][test]
-        text, colour = f"{_percent(share)}%", BLUE if share >= FOUND else ORANGE
-    return word(f"{way} {test}", *place, text, colour, "end", LARGE, HEAVY)
+def _result(way: str, y: float, test: str, known: Known) -> Part:
+    """How often a way is right in a test, if it was put to it."""
+    text, colour = "–", GREY
+    if cell := known[way].get(test):
+        text, colour = f"{_percent(cell)}%", BLUE if cell["right"] >= FOUND else ORANGE
+    return word(f"{way} {test}", TESTS[test][0], y, text, colour, size=LARGE, weight=HEAVY)
