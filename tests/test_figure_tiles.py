@@ -158,6 +158,7 @@ def test_what_comes_into_fast_memory_lies_in_slow_memory_and_output_goes_back() 
             assert comes
             assert set(comes) <= set(lies)
             assert re.findall(r'data-key="out-(\d)"', picture) == back
+            assert (">q, k, v<" in picture) == (step == 1), "queries stay while keys change"
     assert len(re.findall(r'data-from="o-', picture)) == 8
 
 

@@ -150,8 +150,18 @@ def test_a_figure_takes_what_training_made() -> None:
     assert as_array(losses).tolist() == [loss.item() for loss in losses]
     assert as_array(weights > 0.5, bool).dtype == bool
     figures.training.losses({"a model": losses})
-    maps = {"a map": {"seed 0": weights[0]}}
-    figures.training.shown_and_needed(maps, {"seed 0": weights[1]}, ["the", "cat", "sat"])
+    maps = {name: {"seed 0": weights[0]} for name in ("a map", "another")}
+    figures.training.shown_and_needed(maps, {"seed 0": weights[1]}, ["the", "cat", "it"])
+
+
+def test_what_a_first_block_reads_is_needed_where_its_readers_row_is() -> None:
+    reads = {"first": {"one": [0, 1.0], "two": [0, 1.0]}, "second": {"one": [0, 1], "two": [0, 1]}}
+    alt = figures.training.shown_and_needed(
+        reads, {"one": [1, 0], "two": [0, 1]}, ["it", "wide"]
+    ).alt
+    assert "first, one: wide 1.00; first, two: wide 1.00 (not needed)" in alt
+    assert "second, one: wide 1.00 (not needed); second, two: wide 1.00;" in alt
+    assert "needed then, one: it 1.00 (not shown); what is needed then, two: wide 1.00." in alt
 
 
 def test_a_title_says_what_the_numbers_say_or_nothing() -> None:

@@ -40,7 +40,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 begin("04-scaling")
 
 # %% [markdown]
-# *Desk* scores six words. Each product is +1 or −1, as a coin falls, and a score is the sum of d of them. (Of 1,001
+# A query scores six books. Each product is +1 or −1, as a coin falls, and a score is the sum of d of them. (Of 1,001
 # such draws you see the one that is nearest to all of them, in spread and in the largest share.)
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}

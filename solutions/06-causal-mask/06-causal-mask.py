@@ -122,14 +122,13 @@ print("output of sat:", (shares @ pages)[2])
 # %% [markdown]
 # ## See it
 #
-# Hatched cells are books that are not there yet. Which panels say the same? In which
-# row does the fourth differ from them most?
+# The rungs in one picture. In which row does the fourth differ most from the second?
 
 # %% nbgrader={"grade": false, "grade_id": "see-ladder", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.causal_mask.ladder(averages, open_or_not, shares, four)
 
 # %% [markdown]
-# The first three: softmax makes the second of the third. In the fourth, *sat* differs most: *cat* gets 0.67 instead of 0.33.
+# *Sat* differs most: *cat* gets 0.67 instead of 0.33.
 #
 # ## Why a decoder must not see the future
 #
@@ -184,11 +183,10 @@ readers: dict[str, Callable] = {
 trained = texts.train_on_both(loss_on, readers)
 
 # %% [markdown]
-# The grey line is the **honest best**: the lowest loss that a model can expect without looking ahead. Which curves will
-# fall below it? By the curves alone, which model would you ship?
+# The **honest best** is the lowest loss that a model can expect without looking ahead. Which curves will fall below it? By the curves alone, which model would you ship?
 
 # %% nbgrader={"grade": false, "grade_id": "see-losses", "locked": true, "schema_version": 3, "solution": false, "task": false}
-best = {"dice": (math.log(6), "honest best: log 6"), "sheep": (2 * math.log(2) / 11, "honest best")}
+best = {"dice": math.log(6), "sheep": 2 * math.log(2) / 11}
 figures.causal_mask.losses(trained, best)
 
 # %% [markdown]
@@ -571,7 +569,7 @@ check(decoder_mask)
 # ### True means opposite things
 #
 # You hand one mask, True above the diagonal, to PyTorch's module (its projections are random) and to SDPA (with unit
-# vectors as values, so that its output *is* the weights). Hatched cells should be blocked. Where is the weight, and which
+# vectors as values, so that its output *is* the weights). You mean: block where it is True. Where is the weight, and which
 # row has none?
 
 
@@ -584,8 +582,7 @@ upper = torch.ones(4, 4).triu(1).bool()  # meant as: True = blocked
 
 by_module = module(t, t, t, attn_mask=upper)[1].detach()
 by_sdpa = F.scaled_dot_product_attention(t, t, unit, attn_mask=upper)
-both = {"module: True = blocked": by_module[0], "SDPA: True = may be read": by_sdpa[0]}
-figures.causal_mask.weights_in_panels(both, four, four, upper)
+figures.causal_mask.one_mask(upper, by_module[0], by_sdpa[0], four)
 
 # %% [markdown]
 # The triangles are opposite. To SDPA the mask said: read the future and nothing else, not even yourself. *On* has no

@@ -215,28 +215,25 @@ def share_right(model: nn.Module) -> tuple[float, float]:
     return front, twin
 
 
-KINDS = {"one head": (1, 0), "one head, hidden layer": (1, 64), "two heads": (2, 0)}
+KINDS = {"one head": (1, 0), "one head + hidden layer": (1, 64), "two heads": (2, 0)}
 models = {name: [trained(*kind, seed) for seed in range(3)] for name, kind in KINDS.items()}
 right = {name: dict(enumerate(map(share_right, own))) for name, own in models.items()}
 figures.multi_head.two_answers(right)
 
 # %% [markdown]
-# *Guess* is one in four. Nobody picked the seeds; all pictures below are of seed 0. One head with a
+# *Guess* is one in four. Nobody picked the seeds. One head with a
 # linear layer answers one question almost always; the seed decides which. It answers the other some 40 % of the time.
 # Say one number for both questions, and you get nearly as much: 36 %, the share of visitors whose two answers agree.
 # Two heads of half the width answer both. (Prediction 1: B.) But so does one head with a hidden layer behind it.
 #
-# Why? See what the models say to the queue above, from the second visitor on, and where they look.
-# Blue is the visitor in front, orange the twin; the stronger a colour, the more weight.
+# Why? See what the models of seed 0 say to the queue above, from the second visitor on, and where they look.
 
 # %% nbgrader={"grade": false, "grade_id": "see-patterns", "locked": true, "schema_version": 3, "solution": false, "task": false}
 with torch.no_grad():
     said, maps = zip(*(own[0](x) for own in models.values()), strict=True)
 for name, guesses in zip(models, said, strict=True):
     print(f"{name:24}", (guesses[0, 1:].argmax(dim=-1) + 1).tolist())
-one, hidden, two = (weights[0] for weights in maps)
-panels = {"one head": one[0], "one head, hidden layer": hidden[0]}
-figures.multi_head.patterns(panels | {"head 1 of 2": two[0], "head 2 of 2": two[1]}, names)
+figures.multi_head.patterns(dict(zip(models, maps, strict=True)), names)
 
 # %% [markdown]
 # Each single head looks at both visitors, but brings back one average: for *law 4*, something of a 1 and
@@ -309,7 +306,7 @@ beginnings = attraction.two_nouns(random.Random(8), 200)
 singular = {}
 for heads in [(), (small.head("subject"),), ((1, 1),)]:  # layer and head, counted from 0
     change = measure.without(heads)
-    name = f"without {measure.named(heads[0])}" if heads else "all heads"
+    name = f"without {measure.named(heads[0])}" if heads else "with all heads"
     singular[name] = {
         nouns: measure.right_share(model, some, change) for nouns, some in beginnings.items()
     }
@@ -673,7 +670,7 @@ def reshaped_at_once(x: Tensor, n_heads: int) -> Tensor:
 check(reshaped_at_once, name="split_heads")
 
 # %% [markdown]
-# The shape is right, and PyTorch does not complain. What has happened to the numbers? The figure shows the six tokens, 12 numbers each. The digit and the colour say which head
+# The shape is right, and PyTorch does not complain. What has happened to the numbers? The figure shows the six tokens, 12 numbers each. The colour says which head
 # gets the number.
 
 # %% nbgrader={"grade": false, "grade_id": "see-layout", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -545,3 +545,14 @@ def a_hard_lookup_of_one_row_leaves_most_verbs_and_turns_that_of_the_film() -> N
         left = following(opening.WORDS, np.where(np.arange(len(row)) == j, 0, row))
         one_verb, many_verb = (left[verb] for verb in known["verbs"])
         assert (one_verb > many_verb) == (j != opening.ONE)
+    # Nouns exchanged: the soft verb follows "girl", the one from "start" alone "boys", not "girl".
+    parts = []
+    for one, beside in (("girl", "boys"), ("girls", "boys"), ("girl", "boy")):
+        words = ["the", one, "near", "the", beside]
+        row = small.weights([small.START, *words])[layer][head, -1]
+        for each in (row, np.eye(len(row))[0]):
+            shares_of = following(words, each)
+            one_verb, many_verb = (shares_of[verb] for verb in known["verbs"])
+            parts.append(many_verb / (one_verb + many_verb))
+    assert [part > 0.9 for part in parts] == [False, True, True, True, False, False]
+    assert abs(parts[1] - parts[3]) < 0.01 < 0.4 < parts[1] - parts[5]

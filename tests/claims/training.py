@@ -87,10 +87,8 @@ def the_film_is_of_the_lessons_writer() -> None:
         opening.by_counts(here.READ, here.HELD_OUT, 2, rare) > counted[1] - 0.001
         for rare in (opening.RARE / 4, opening.RARE * 4)
     )
-    # Its second layer's look takes it further, of whose first layer only the letter before counts.
-    alone = opening.loss_without_look(model, 1, here.HELD_OUT)
+    # Of its first layer's look only the letter before counts.
     whole = reading.loss_on(model, here.HELD_OUT)
-    assert alone > counted[1] + 0.2 > counted[1] + 0.1 > whole
     model = copy.deepcopy(model)
     values: list[Tensor] = []
     model.blocks[0].W_v.register_forward_hook(lambda _, __, v: values.append(v))

@@ -10,7 +10,7 @@ function draw(body, model) {
   const { rest } = settling(model, "entry");
   const told = element("p", { class: "told unseen", "aria-live": "polite" });
   const panels = element("div", { class: "slopes" });
-  body.append(element("p", { class: "hint" }, "Choose a number of the output. The others show how much a nudge to each of them moves it: orange up, blue down, a bare 0 not at all."), panels, told);
+  body.append(element("p", { class: "hint" }, "Choose a number of the output. The others say how much a nudge to each of them moves it: orange up, blue down, a bare 0 not at all."), panels, told);
 
   const place = () => {
     const [sentence, token, column] = chosen;
@@ -18,7 +18,7 @@ function draw(body, model) {
   };
 
   const show = () => {
-    const { slopes, shades, names, reached, told: sentences, sentences: { 0: { length } } } = model.get("state");
+    const { slopes, shades, names, told: sentences, sentences: { 0: { length } } } = model.get("state");
     const { row, column } = place();
     for (const node of panels.querySelectorAll(".chosen")) {
       node.classList.remove("chosen");
@@ -29,7 +29,7 @@ function draw(body, model) {
     node.classList.add("chosen");
     node.setAttribute("aria-selected", "true");
     const key = chosen.join(" ");
-    for (const [name, { cells, heads, ends, reach }] of Object.entries(parts)) {
+    for (const [name, { cells, heads, ends }] of Object.entries(parts)) {
       const has = (r, c) => Boolean(shades[slopes[key][name][r]?.[c]?.[1]]);
       slopes[key][name].forEach((line, r) => line.forEach(([text, shade], c) => {
         const [face, ink] = shades[shade] ?? ["", ""];
@@ -46,7 +46,6 @@ function draw(body, model) {
         for (const head of rows) head.parentElement.classList.toggle("untouched", !isTouched);
         setText(end, isTouched ? names[n] : `${names[n]}: all 0`);
       });
-      setText(reach, reached[key][name]);
     }
     setText(told, sentences[key]);
   };
@@ -59,12 +58,12 @@ function draw(body, model) {
   };
 
   /** A table under its name, with a line over each sentence. */
-  const headed = (caption, node, reach) => {
+  const headed = (caption, node) => {
     const { names, sentences: [{ length }] } = model.get("state");
     const rows = [...node.querySelectorAll("tr")].slice(1);
     const ends = names.map((name) => element("th", { scope: "rowgroup", colspan: rows[0].children.length }, name));
     ends.forEach((end, n) => rows[n * length].before(element("tr", { class: "begins" }, end)));
-    return { ends, node: element("div", {}, element("p", { class: "name" }, caption), reach, node) };
+    return { ends, node: element("div", {}, element("p", { class: "name" }, caption), node) };
   };
 
   const build = ({ rows, out: numbers, parts: given }) => {
@@ -73,15 +72,14 @@ function draw(body, model) {
     const tables = given.map(({ name, columns }) => {
       const cells = rows.map(() => columns.map(() => element("td")));
       const heads = rows.map((token) => element("th", { scope: "row" }, token));
-      const reach = element("p", { class: "reach" });
       const top = columns.map((column) => element("th", { scope: "col" }, column));
       const lines = rows.map((_, r) => element("tr", {}, heads[r], ...cells[r]));
       const table = element("table", {}, element("tbody", {}, element("tr", {}, element("td"), ...top), ...lines));
-      const { ends, node } = headed(`slopes to ${name}`, table, reach);
-      parts[name] = { cells, heads, ends, reach };
+      const { ends, node } = headed(`slopes to ${name}`, table);
+      parts[name] = { cells, heads, ends };
       return node;
     });
-    panels.replaceChildren(headed("output", out.node, element("p", { class: "reach" }, "what is chosen is orange")).node, ...tables);
+    panels.replaceChildren(headed("output", out.node).node, ...tables);
   };
 
   const update = () => {

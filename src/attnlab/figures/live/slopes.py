@@ -141,12 +141,6 @@ class Slopes(Figure):
                 }
                 for place in places
             },
-            "reached": {
-                _key(*place): {
-                    name: _reached(part[place], sentences) for name, part in slopes.items()
-                }
-                for place in places
-            },
             "told": {
                 _key(*place): _told(place, sentences, {n: p[place] for n, p in slopes.items()})
                 for place in places

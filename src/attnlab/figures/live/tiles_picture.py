@@ -161,11 +161,9 @@ def _slow(sheet: Sheet, shape: tuple[int, ...], now: Tile, rows: list[int]) -> s
 
 
 def _ways(sheet: Sheet, now: Tile) -> str:
-    """What is read, and what is written once all keys are met."""
-    parts = []
-    for (x, y, right, down, left, middle), name in zip(
-        sheet.ways, ("q, k, v", "output"), strict=True
-    ):
+    """What is read, and what is written once all keys are met: queries stay while keys change."""
+    parts, names = [], ("q, k, v" if now.is_first else "k, v", "output")
+    for (x, y, right, down, left, middle), name in zip(sheet.ways, names, strict=True):
         to, back = np.array([x + right, y + down]), np.array([right, down]) / np.hypot(right, down)
         ends = [to + 9 * (0.6 * side * back[::-1] - back) for side in (1, -1)]
         corners = "L".join(f"{a:g} {b:g}" for a, b in (ends[0], to, ends[1]))

@@ -1,4 +1,4 @@
-"""Lesson 06 opens with a text that the small model writes, and that becomes six exercises."""
+"""Lesson 06 opens with a text that comes word by word, and that becomes six exercises."""
 
 from __future__ import annotations
 
@@ -22,52 +22,49 @@ from attnlab.figures.live.parts import (
 )
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
 
-SEED = 57  # chosen, for a subject and a noun nearer to the verb, of which only one is a plural
-WRITTEN = ("the", "dogs", "that", "the", "bird", "follows", "jump")  # by the model
-NEAREST, ASKS, VERB = (WRITTEN.index(each) for each in ("bird", "follows", "jump"))
-LETTERS, GAP = 19, 11
-STOPS = (0, 1, NEAREST, ASKS, VERB)  # words at whose writing the film rests
+TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
+LAST = len(TEXT) - 1
+ASKS = 4  # the first word that came before
+LETTERS, GAP = 21, 18
+STOPS = (0, 2, ASKS, LAST)  # words at whose coming the film rests
 HIGH, FLOOR, LINE, STEPS = 270, 148, 176, 206  # of the sheet; of arcs, words and numbers
 RIGHT, TOP, LOW = WIDE - 4, 16, 226  # of the curtain
 FOLDS = "0 16 16 0"  # how wide they are
-HEAD, FIRST, APART, TALL = 16, 46, 43, 24  # of exercises: lines; from one to the next; a curtain
+HEAD, FIRST, APART, TALL = 15, 47, 41, 24  # of exercises: lines; from one to the next; a curtain
 TALLER, BESIDE = 1.25, 10  # of arcs, a factor; how far beside a word's ring they end
 COPIES = 60  # how far an arc is pulled up that is only asked about
 RING, FLAT = 5, 13  # a ring's radius between two lines; how far arcs are pulled up there
 OVER = 22  # how far over a line of words arcs end
-MIDDLES = places(WRITTEN, LETTERS, GAP, left=28)
+MIDDLES = places(TEXT, LETTERS, GAP, left=28)
 THICKEST = 6  # of arcs
 LEAST = 0.02  # a weight that is drawn
 
 
 def opening() -> Film:
     """The film."""
-    layer, head = small.head("subject")
-    rows = small.weights(WRITTEN)[layer][head].tolist()
-    row = rows[ASKS]
+    layer, head = small.head("repeat")
+    rows = small.weights(TEXT)[layer][head].tolist()
+    guesses = [next(iter(small.following(TEXT[:n], 1))) for n in range(1, len(TEXT))]
+    right = sum(guess == each for guess, each in zip(guesses, TEXT[1:], strict=True))
+    row, asks = rows[ASKS], TEXT[ASKS]
     to = max(range(ASKS), key=lambda m: row[m])
-    asks, heard, verb, nearest = (f"“{WRITTEN[n]}”" for n in (ASKS, to, VERB, NEAREST))
     tells = (
-        f"A model has one word, “{WRITTEN[0]}”. What comes next is not written yet.",
-        f"It writes “{WRITTEN[1]}”: one step, one word.",
-        f"{nearest} comes in step {NEAREST}. Each word can listen to itself and to those "
-        "before it.",
-        f"{asks} listens to {heard} ({row[to]:.2f}), past {nearest}. A verb comes next.",
-        f"The model writes {verb}, which fits {heard}. Six words took six steps.",
+        f"A text begins, “{TEXT[0]}”. What comes next is not written yet.",
+        f"“{TEXT[2]}” comes in step 2. Each word can listen to itself and to those before it.",
+        f"The second “{asks}” listens to “{TEXT[to]}” ({row[to]:.2f}), which followed the first.",
+        f"“{TEXT[-2]}” and “{TEXT[-1]}” follow again. Six words took six steps.",
     )
-    guesses = [next(iter(small.following(WRITTEN[:n], 1))) for n in range(1, len(WRITTEN))]
-    right = sum(guess == each for guess, each in zip(guesses, WRITTEN[1:], strict=True))
     exercises = (
         "So each bold word gets a curtain of its own: one text, six exercises.",
-        "Each bold word listens as it did while the text was written: never ahead.",
-        "What comes next? The model puts its likeliest word on each curtain.",
-        f"One step, six guesses; the text has the answers: {right} right, "
-        f"{len(guesses) - right} struck.",
+        "Each bold word listens as it did step by step: never ahead.",
+        "What comes next? On each curtain stands the model’s likeliest word.",
+        f"One step, six guesses: {right} right, {len(guesses) - right} struck. "
+        "Where the text repeats, all are right.",
     )
     frames = [
         *(Frame(_writing(rows, n), told) for n, told in enumerate(tells)),
         Frame(
-            _copied(range(VERB)),
+            _copied(),
             "In training the text is there at once, and each word could copy the next.",
         ),
         *(Frame(_exercises(rows, guesses, shown), says) for shown, says in enumerate(exercises)),
@@ -81,15 +78,15 @@ def _writing(rows: list[list[float]], stop: int) -> list[Part]:
     The words until the next stop stand behind the curtain already, so that its edge uncovers them.
     """
     at, behind = STOPS[stop], STOPS[min(stop + 1, len(STOPS) - 1)]
-    listens = min(at, ASKS)
-    return [*_arcs(rows, listens), *_text(behind, [at]), *_curtain(_edge(at))]
+    listens = min(at, LAST - 1)
+    return [*_arcs(rows, listens), *_text(behind, at), *_curtain(_edge(at))]
 
 
-def _text(last: int, focus: Sequence[int]) -> list[Part]:
-    """Words up to a last one, and in which step each was written."""
+def _text(last: int, focus: int) -> list[Part]:
+    """Words up to a last one, and in which step each came."""
     parts = []
     for n in range(last + 1):
-        parts.append(_word(f"word {n}", n, LINE, n in focus))
+        parts.append(_word(f"word {n}", n, LINE, n == focus))
         if n:
             says = f"step {n}" if n == 1 else f"{n}"
             parts.append(word(f"step {n}", MIDDLES[n], STEPS, says, GREY, size=SMALL))
@@ -120,7 +117,7 @@ def _word(
     key: str, n: int, y: float, is_focus: bool, opacity: float = 1, weight: float = 400
 ) -> Part:
     colour, weight = (ORANGE, 600) if is_focus else (INK, weight)
-    x, text = MIDDLES[n], WRITTEN[n]
+    x, text = MIDDLES[n], TEXT[n]
     return word(key, x, y, text, colour, size=LETTERS, weight=weight, opacity=opacity)
 
 
@@ -131,7 +128,7 @@ def _half(text: str) -> float:
 
 def _edge(n: int) -> float:
     """Between a word and the next."""
-    return MIDDLES[n] + _half(WRITTEN[n]) + GAP / 2
+    return MIDDLES[n] + _half(TEXT[n]) + GAP / 2
 
 
 def _curtain(left: float) -> list[Part]:
@@ -159,31 +156,30 @@ def _card(key: str, x: float, y: float, half: float) -> Part:
     return box(key, (x - half, y - 18), (2 * half, TALL - 2), GROUND)
 
 
-def _guess(n: int, y: float, guess: str, seen: bool, right: bool) -> list[Part]:
-    """What is guessed is written on a tag, which lies on the curtain; struck where it is wrong."""
+def _guess(n: int, y: float, guess: str, shown: int) -> list[Part]:
+    """A guess is written on a tag, which lies on the curtain, and compared with the answer.
+
+    A right one is joined with it, a wrong one struck.
+    """
     half = _half(guess) + 4
     left = _edge(n - 1) + 4
     corner, size = (left, y - 17), (2 * half, TALL - 4)
-    colour = ORANGE if right else GREY
-    text = guess if seen else "?"
+    right = shown < 3 or guess == TEXT[n]
     parts = [
         _card(f"card {n}", left + half, y, half),
-        box(f"tag {n}", corner, size, colour, 0.25, 1.5),
-        word(f"guess {n}", left + half, y, text, size=LETTERS, weight=500),
+        box(f"tag {n}", corner, size, ORANGE if right else GREY, 0.25, 1.5),
+        word(f"guess {n}", left + half, y, guess if shown > 1 else "?", size=LETTERS, weight=500),
     ]
-    if not right:
-        parts.append(
-            line(f"struck {n}", [(left + 4, y - 6), (left + 2 * half - 4, y - 6)], GREY, 2.5)
-        )
-    return parts
-
-
-def _answer(n: int, y: float) -> list[Part]:
-    """What stands in the text, at the end of the curtain."""
-    text, half = WRITTEN[n], _half(WRITTEN[n])
+    if shown < 3:
+        return parts
+    far, middle = _half(TEXT[n]), y - 7
+    ends = (left + 2 * half + 2, RIGHT - 2 * far - 8) if right else (left + 4, left + 2 * half - 4)
+    kind, colour = ("joined", ORANGE) if right else ("struck", GREY)
     return [
-        _card(f"under {n}", RIGHT - half, y, half + 1),
-        word(f"answer {n}", RIGHT - 2, y, text, INK, "end", LETTERS, 600),
+        *parts,
+        line(f"{kind} {n}", [(x, middle) for x in ends], colour, 2.5),
+        _card(f"under {n}", RIGHT - far, y, far + 1),
+        word(f"answer {n}", RIGHT - 2, y, TEXT[n], INK, "end", LETTERS, 600),
     ]
 
 
@@ -200,18 +196,17 @@ def _place(n: int) -> tuple[str, float, float]:
     return f"curtain {n}", FIRST + APART * (n - 1) - 19, TALL
 
 
-def _copied(copying: Sequence[int]) -> list[Part]:
-    """All words, and where some would look that copy the next."""
+def _copied() -> list[Part]:
+    """All words, and where each would look that copies the next."""
     copies = [
-        _word(f"word {m} of {n}", m, LINE, False, 0) for n in range(1, VERB) for m in range(n)
+        _word(f"word {m} of {n}", m, LINE, False, 0) for n in range(1, LAST) for m in range(n)
     ]  # that are going to lie over each other's lines
-    drawn_in = [part for n in range(1, len(WRITTEN)) for part in _cloth(*_place(n), RIGHT)]
-    focus = {*copying, copying[-1] + 1}
-    parts = [*copies, *(_word(f"word {n}", n, LINE, n in focus) for n in range(len(WRITTEN)))]
-    for n in copying:
+    drawn_in = [part for n in range(1, len(TEXT)) for part in _cloth(*_place(n), RIGHT)]
+    parts = [*copies, *(_word(f"word {n}", n, LINE, True) for n in range(len(TEXT)))]
+    for n in range(LAST):
         ends = MIDDLES[n] + 5, MIDDLES[n + 1] - 5
         parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 8", pull=COPIES))
-    middle, high = (MIDDLES[copying[0]] + MIDDLES[VERB]) / 2, FLOOR - 0.75 * COPIES - 18
+    middle, high = (MIDDLES[0] + MIDDLES[LAST]) / 2, FLOOR - 0.75 * COPIES - 18
     return [*parts, word("copy", middle, high, "copy?", ORANGE, size=24, weight=600), *drawn_in]
 
 
@@ -220,25 +215,20 @@ def _exercises(rows: list[list[float]], guesses: Sequence[str], shown: int) -> l
 
     Then it is shown, one after the other, to whom each listens, what it guesses, and the answers.
     """
-    listens, guessed, solved = (shown >= n for n in (1, 2, 3))
     parts = []
-    for n in range(1, len(WRITTEN)):
+    for n in range(1, len(TEXT)):
         y, asks = FIRST + APART * (n - 1), n - 1
         parts.append(word(f"exercise {n}", 10, y, f"{n}", GREY, size=SMALL))
         for m in range(n):
-            key = f"word {m}" if n == VERB else f"word {m} of {n}"
+            key = f"word {m}" if n == LAST else f"word {m} of {n}"
             parts.append(_word(key, m, y, False, weight=700 if m == asks else 400))
-        if listens:
+        if shown:
             parts.append(_listens(rows[asks], asks, y))
-        parts += _cloth(*_place(n), _edge(asks))
-        parts += _guess(n, y, guesses[asks], guessed, not solved or guesses[asks] == WRITTEN[n])
-        parts += _answer(n, y) if solved else []
-    if guessed:
-        parts += [
-            _card("guesses", 160, FIRST, 34),
-            word("guess", 160, FIRST, "guess", ORANGE, weight=600),
-        ]
-    if solved:
+        parts += [*_cloth(*_place(n), _edge(asks)), *_guess(n, y, guesses[asks], shown)]
+    if shown > 1:
+        x = _edge(0) + 8 + _half(guesses[0])
+        parts.append(word("guesses", x, HEAD, "guess", ORANGE, weight=600))
+    if shown > 2:
         return [*parts, word("answer", RIGHT, HEAD, "answer", INK, "end", weight=600)]
     return [*parts, *_says(" all", 406, FIRST, "hidden", 44)]
 

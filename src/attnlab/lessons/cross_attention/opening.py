@@ -22,10 +22,8 @@ HIGH, TOP, MEANT, LOW = 269, 42, 64, 237  # of the sheet; of the lines of words
 LABELS = {"keys and values (German)": 15, "queries (English)": 264}
 ABOVE, BELOW = MEANT + 16, LOW - 30  # where lines arrive, and where they leave
 LEFT = 6  # of what the lines of words are
-FROM = places([max(pair, key=len) for pair in zip(ASKED, MEANS, strict=True)], gap=26, left=6)
 TO = places(ASKS, gap=48, left=26)
 THICK, THIN = 17, 3  # a line of weight 1, and one that has no weight yet
-PALE = 0.2  # of lines in order, when words ask instead
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
 QUIET = 0.6  # of lines that are not in focus
 TOLD = 0.1  # a weight that is told
@@ -33,68 +31,78 @@ AROUND = 4  # how far a value that is brought back reaches beyond its line
 READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
 OTHERS = [n for n in range(len(ASKS)) if n not in CROSSING]
 EVERY = range(len(ASKED))
+FIRST = ASKED.index("gestern")  # what German can begin with
+BEGUN = (FIRST, 1, 0, *EVERY[3:])  # "gestern habe ich ein Buch gelesen"
 
 
 def opening() -> Film:
     """The film."""
     shares = weights()
-    [fits] = {each for each, means in zip(ASKS, MEANS, strict=False) if each == means}
+    [fits] = (n for n, (each, means) in enumerate(zip(ASKS, MEANS, strict=False)) if each == means)
     best = [row.index(max(row)) for row in shares]
     read, yesterday = (best[n] for n in CROSSING)
     helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
-    others = [part for n in OTHERS for part in _looks(n, shares, BLUE, QUIET)]
-    theirs = [part for n in OTHERS for part in _values(n, shares, BLUE, 1)]
     found = [_looks(n, shares, ORANGE) for n in CROSSING]
     there, back = ([_values(n, shares, ORANGE, way) for n in CROSSING] for way in (0, 1))
-    rest = _in_order(OTHERS, best, GREY, PALE)
-    waiting = [*rest, *_in_order([YESTERDAY], best, GREY, PALE)]
-    all_found = _words(CROSSING, [read, helps, yesterday], OTHERS, [best[n] for n in OTHERS])
-    both = _words(CROSSING, [read, helps, yesterday])
+    wrong = [n for n in range(len(ASKS)) if n != fits]
+
+    def all_found(order: Sequence[int]) -> list[Part]:
+        colours = [(n, BLUE, QUIET) for n in OTHERS] + [(n, ORANGE, 1) for n in CROSSING]
+        looks = [_looks(n, shares, colour, opacity, order) for n, colour, opacity in colours]
+        values = [_values(n, shares, colour, 1, order) for n, colour, _ in colours]
+        theirs = [best[n] for n in OTHERS]
+        words = _words(CROSSING, [read, helps, yesterday], OTHERS, theirs, order)
+        return [*chain(*looks), *words, *chain(*values)]
+
     frames = [
         Frame(
-            [
-                *_in_order(OTHERS, best, GREY),
-                *_in_order(CROSSING, best, ORANGE),
-                *_words(CROSSING, CROSSING),
-            ],
-            f"By place only “{fits}” fits: “read” gets “{MEANS[READ]}”, and “yesterday” gets "
-            f"“{MEANS[YESTERDAY]}”.",
+            [*_in_order([fits], GREY), *_in_order(wrong, ORANGE), *_words(wrong, wrong)],
+            f"By place only “{ASKS[fits]}” fits. The other four face a word that means something "
+            "else.",
         ),
         Frame(
-            [*waiting, *_fan(READ), *_words([READ], EVERY)],
+            [*_fan(READ), *_words([READ], EVERY)],
             "So “read” asks: its query is compared with all six keys.",
         ),
         Frame(
-            [*waiting, *found[0], *_words([READ], [read, helps]), *there[0]],
+            [*found[0], *_words([READ], [read, helps]), *there[0]],
             f"German says it last: “{ASKED[read]}” gets {shares[READ][read]:.2f}, "
             f"and its helper “{ASKED[helps]}” {shares[READ][helps]:.2f}.",
         ),
         Frame(
-            [*waiting, *found[0], *_words([READ], [read, helps]), *back[0]],
+            [*found[0], *_words([READ], [read, helps]), *back[0]],
             f"What it finds, it brings back: “read” now holds mostly “{ASKED[read]}”.",
         ),
         Frame(
-            [*rest, *chain(*found), *both, *back[0], *there[1]],
+            [*chain(*found), *_words(CROSSING, [read, helps, yesterday]), *back[0], *there[1]],
             f"“yesterday” is last in English. It reaches across: “{ASKED[yesterday]}” gets "
             f"{shares[YESTERDAY][yesterday]:.2f}.",
         ),
+        Frame(all_found(EVERY), "The blue words find theirs, too."),
         Frame(
-            [*others, *chain(*found), *all_found, *theirs, *chain(*back)],
-            "The blue words find theirs, too: here meaning decides, not place.",
+            all_found(BEGUN),
+            f"German can begin with “{ASKED[FIRST]}”, too. Each line follows its word.",
         ),
     ]
     return Film("Two sentences face to face", frames, HIGH)
 
 
-def weights() -> list[list[float]]:
-    """(5, 6): softmax of scaled products, rows are English words."""
+def weights(order: Sequence[int] = EVERY) -> list[list[float]]:
+    """(5, 6): softmax of scaled products, rows are English words; German words in this order."""
     width = len(KEYS[0])
     rows = []
     for query in QUERIES:
-        products = [sum(q * k for q, k in zip(query, key, strict=True)) for key in KEYS]
+        products = [sum(q * k for q, k in zip(query, KEYS[m], strict=True)) for m in order]
         powers = [math.exp(LOUDER * product / math.sqrt(width)) for product in products]
         rows.append([power / sum(powers) for power in powers])
     return rows
+
+
+def german(order: Sequence[int] = EVERY) -> list[float]:
+    """Where each German word is, the first of `ASKED` first, when they stand in this order."""
+    widest = [max(ASKED[m], MEANS[m], key=len) for m in order]
+    at = places(widest, gap=26, left=6)
+    return [at[order.index(m)] for m in EVERY]
 
 
 def _words(
@@ -102,6 +110,7 @@ def _words(
     heard: Sequence[int],
     others: Sequence[int] = (),
     theirs: Sequence[int] = (),
+    order: Sequence[int] = EVERY,
 ) -> list[Part]:
     """The original, what each of its words means, and its translation, as bright as has asked.
 
@@ -114,24 +123,25 @@ def _words(
         return {"colour": BLUE if n in rest else colour}
 
     parts = [word(name, LEFT, y, name, INK, "start", SMALL, 700) for name, y in LABELS.items()]
-    for m, x in enumerate(FROM):
-        parts.append(word(f"asked {m}", x, TOP, ASKED[m], **look(m, heard, theirs, INK)))
+    for m, x in enumerate(german(order)):
+        again = _again(m, order)
+        parts.append(word(f"asked {m}{again}", x, TOP, ASKED[m], **look(m, heard, theirs, INK)))
         means = look(m, heard, theirs, GREY)
-        parts.append(word(f"means {m}", x, MEANT, MEANS[m], size=SMALL, **means))
+        parts.append(word(f"means {m}{again}", x, MEANT, MEANS[m], size=SMALL, **means))
     for n, x in enumerate(TO):
         parts.append(word(f"asks {n}", x, LOW, ASKS[n], **look(n, asking, others, GREY)))
     return parts
 
 
-def _in_order(
-    those: Sequence[int], best: Sequence[int], colour: Colour, opacity: float = 0.8
-) -> list[Part]:
-    """From each word to the one in its own place; by its key it moves on to the best."""
-    return [
-        part
-        for n in those
-        for part in _line(n, best[n], TO[n], FROM[n], THIN, colour, opacity=opacity)
-    ]
+def _again(m: int, order: Sequence[int]) -> str:
+    """In keys of a German word's parts that come again at another place, and don't move there."""
+    return "" if order[m] == m else " again"
+
+
+def _in_order(those: Sequence[int], colour: Colour) -> list[Part]:
+    """From each word to the one in its own place."""
+    ends = {n: ((TO[n], BELOW), (german()[n], ABOVE)) for n in those}
+    return [curve(f"place {n}", *ends[n], colour, THIN, 0.8, True) for n in those]
 
 
 def _fan(n: int) -> list[Part]:
@@ -141,12 +151,16 @@ def _fan(n: int) -> list[Part]:
     return [
         part
         for m in EVERY
-        for part in _line(n, m, left + (thick + APART) * m, FROM[m], thick, ORANGE)
+        for part in _line(f"{n} to {m}", left + (thick + APART) * m, german()[m], thick, ORANGE)
     ]
 
 
 def _looks(
-    n: int, shares: Sequence[Sequence[float]], colour: Colour, opacity: float = 1
+    n: int,
+    shares: Sequence[Sequence[float]],
+    colour: Colour,
+    opacity: float = 1,
+    order: Sequence[int] = EVERY,
 ) -> list[Part]:
     """From a word up to those that it looks at, as thick as its weights that are told.
 
@@ -154,18 +168,24 @@ def _looks(
     """
     return [
         part
-        for m, ends, thick in _told(n, shares)
-        for part in _line(n, m, *ends, thick, colour, opacity)
+        for m, ends, thick in _told(n, shares, order)
+        for part in _line(f"{n} to {m}{_again(m, order)}", *ends, thick, colour, opacity)
     ]
 
 
-def _values(n: int, shares: Sequence[Sequence[float]], colour: Colour, way: float) -> list[Part]:
+def _values(
+    n: int,
+    shares: Sequence[Sequence[float]],
+    colour: Colour,
+    way: float,
+    order: Sequence[int] = EVERY,
+) -> list[Part]:
     """What a word brings back along its lines: 0 of the way, still at its key, or 1, all of it."""
     parts = []
-    for m, (leaves, arrives), thick in _told(n, shares):
+    for m, (leaves, arrives), thick in _told(n, shares, order):
         wide = thick + 2 * AROUND
         for kind, fill, size in (("rim", GROUND, wide + 2 * EDGE), ("value", colour, wide)):
-            key = f"{kind} of {m} for {n}"
+            key = f"{kind} of {m} for {n}{_again(m, order)}"
             path = curve(key, (leaves, BELOW), (arrives, ABOVE), fill, size, 1, True)
             at: dict[str, float | str] = {
                 "pathLength": 100,
@@ -177,13 +197,14 @@ def _values(n: int, shares: Sequence[Sequence[float]], colour: Colour, way: floa
 
 
 def _told(
-    n: int, shares: Sequence[Sequence[float]]
+    n: int, shares: Sequence[Sequence[float]], order: Sequence[int]
 ) -> list[tuple[int, tuple[float, float], float]]:
     """Those that a word looks at with a weight that is told; their lines' ends and thickness."""
+    at, row = german(order), [shares[n][m] for m in order]
     return [
         (
             m,
-            (TO[n] + _aside(shares[n], m), FROM[m] + _aside([row[m] for row in shares], n)),
+            (TO[n] + _aside(row, order.index(m)), at[m] + _aside([row[m] for row in shares], n)),
             THICK * share,
         )
         for m, share in enumerate(shares[n])
@@ -198,11 +219,11 @@ def _aside(row: Sequence[float], at: int) -> float:
 
 
 def _line(
-    n: int, m: int, leaves: float, arrives: float, thick: float, colour: Colour, opacity: float = 1
+    key: str, leaves: float, arrives: float, thick: float, colour: Colour, opacity: float = 1
 ) -> list[Part]:
     """With an edge of the ground, so that it passes over those behind it."""
     ends = (leaves, BELOW), (arrives, ABOVE)
     return [
-        curve(f"edge of {n} to {m}", *ends, GROUND, thick + 2 * EDGE, 1, True),
-        curve(f"{n} to {m}", *ends, colour, thick, opacity, True),
+        curve(f"edge of {key}", *ends, GROUND, thick + 2 * EDGE, 1, True),
+        curve(key, *ends, colour, thick, opacity, True),
     ]

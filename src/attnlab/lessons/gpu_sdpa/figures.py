@@ -26,7 +26,6 @@ from attnlab.lessons.gpu_sdpa.kept import recorded
 TERA = 1e12
 OURS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))
 SHORTEST, WIDTH = 1024, 128  # tokens from which on, and width of a head, that are shown
-CLEAR = 1.1  # times as fast, where two runs on one day do not differ by chance
 # PyTorch's call as it chooses, and two single kernels.
 OWN = {"sdpa": "PyTorch's call", "triton": "Lesson 13's kernel", "flash": "FlashAttention-2"}
 
@@ -80,37 +79,40 @@ def speeds() -> Picture:
     said = []
     for (name, points), (colour, marker) in zip(own.items(), OURS, strict=False):
         x, y = zip(*points, strict=True)
-        axes.plot(x, y, color=colour, marker=marker, markersize=7, linewidth=3, label=name)
+        axes.plot(x, y, color=colour, marker=marker, ms=8, lw=3, label=name)
         said.append(f"{name} from {y[0]:.0f} to {y[-1]:.0f}")
     for peak in published()["peaks"]:
         if " ".join(peak["device"].split()[:2]) in where:  # its maker and its name
             at = peak["flops"] / TERA
-            best = f"{peak['device']} at best: {at:.0f}"
-            axes.axhline(at, color=GREY, linewidth=1.5)
-            axes.text(x[0], at, best, va="bottom", color=GREY)
-            said.append(best)
+            axes.axhline(at, color=GREY, linewidth=1.5, label=f"the GPU's peak: {at:.0f}")
+            said.append(f"{peak['device']} at best {at:.0f}")
     axes.set_xscale("log", base=2)
-    axes.set(xlabel="N, tokens", xlim=(x[0] / 1.2, x[-1] * 1.1))
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="N, tokens", xlim=(x[0] / 1.2, x[-1] * 1.1), ylim=(0, None))
     axes.set_xticks(x[::2], [f"{n:,}" for n in x[::2]])
     axes.minorticks_off()
+    highest = max(speed for points in own.values() for _, speed in points)
+    axes.set_yticks([tick for tick in axes.get_yticks() if tick < 1.1 * highest])
     axes.set_title("TFLOP/s")
     name_lines(axes)
     return Picture(
         figure,
         f"TFLOP/s over N, one line a kernel: {'; '.join(said)}.",
-        f"{_passes(own) or 'How fast attention is'}\n{where}.",
+        f"{_compared(own) or 'How fast attention is'}\n{where}.",
     )
 
 
-def _passes(own: Mapping[str, Sequence[tuple[int, float]]]) -> str:
-    """From which length on the lesson's kernel is faster than another by more than chance."""
-    kernel, other = (dict(own.get(OWN[way], ())) for way in ("triton", "flash"))
-    slower = [n for n in kernel if n in other and kernel[n] <= CLEAR * other[n]]
-    faster = [n for n in kernel if n in other and n > max(slower, default=0)]
-    if not faster:
+def _compared(own: Mapping[str, Sequence[tuple[int, float]]]) -> str:
+    """What part of the others' speed the lesson's kernel has at both ends."""
+    call, kernel, other = (dict(own.get(name, ())) for name in OWN.values())
+    common = sorted({*call} & {*kernel} & {*other})
+    if not common:
         return ""
-    return f"{OWN['triton']} passes {OWN['flash']} from {min(faster):,} tokens"
+    (first, last), name = (common[0], common[-1]), OWN["triton"]
+    return (
+        f"{name} has {kernel[first] / other[first]:.0%} of {OWN['flash']}'s speed at {first:,} "
+        f"tokens, and {kernel[last] / other[last]:.0%} at {last:,}\n"
+        f"There it has {kernel[last] / call[last]:.0%} of the speed of {OWN['sdpa']}."
+    ).replace("%", " %")
 
 
 def _own() -> tuple[str, dict[str, list[tuple[int, float]]]]:

@@ -24,6 +24,7 @@ from attnlab.figures.picture import (
 
 Numbers = Any  # nested lists, an array or a tensor
 GUESS, NEARLY = 0.25, 0.95  # right answers: by chance, and nearly all
+ASKED = {"front": BLUE, "twin": ORANGE}
 OWNERS = (BLUE, ORANGE, GREEN, PURPLE)
 
 
@@ -41,67 +42,59 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
     """How many answers to two questions are right, by model and seed.
 
     Args:
-        shares: for each model, for each seed, the share of right answers to each question.
+        shares: for each model, for each seed, the share of right answers about the front and the
+            twin.
     """
-    figure, axes = new_figure(width=5.05, height=4.7)
-    place, words, both = axes[0, 0], [], []
-    spots: dict[tuple[float, float], list[str]] = {}  # dots that lie on each other, by model
+    figure, axes = new_figure(width=5, height=4.2)
+    place, y, seeds, words = axes[0, 0], 0.0, {}, []
     for model, by_seed in shares.items():
-        answers = min(map(min, by_seed.values())) > NEARLY
-        if answers:
-            both.append(f"“{model}”")
-        here: dict[tuple[float, float], list[int]] = {}
-        for seed, (front, twin) in by_seed.items():
-            place.plot(
-                front, twin, "o", color=BLUE if answers else ORANGE, markersize=12, clip_on=False
-            )
-            here.setdefault((round(front, 1), round(twin, 1)), []).append(seed)
-        for spot, seeds in here.items():
-            some = f"seed{'s' * (len(seeds) > 1)} {_and(seeds)}"
-            told = model if len(seeds) == len(by_seed) else f"{model}, {some}"
-            spots.setdefault(spot, []).append(told)
-        per_seed = (
-            f"{100 * f:.0f} and {100 * t:.0f} % by seed {n}" for n, (f, t) in by_seed.items()
+        place.annotate(model, (0, y), (-48, 0), textcoords="offset points", va="center")
+        place.plot([GUESS, GUESS], [y + 0.5, y + len(by_seed) + 0.5], color=GREY, linewidth=1)
+        for seed, right in by_seed.items():
+            y += 1
+            seeds[y] = f"seed {seed}"
+            beside = 0.2 if np.ptp(right) < 0.05 else 0  # dots of one share
+            place.plot(right, [y, y], color="#c4c4c4", zorder=1)
+            for share, at, who in zip(right, (y - beside, y + beside), ASKED, strict=True):
+                place.plot(share, at, "o", color=ASKED[who], markersize=9, clip_on=False)
+                if len(seeds) == 1:
+                    end: Any = (9, 0) if share == max(right) else (-40, 0)
+                    look: Any = {"textcoords": "offset points", "va": "center"}
+                    place.annotate(who, (share, at), end, color=ASKED[who], **look)
+            words.append(f"{model}, seed {seed}: {right[0]:.0%} and {right[1]:.0%}")
+        y += 1.4
+    place.set(xlim=(0, 1.03), ylim=(y - 0.7, -0.6), xlabel="right answers")
+    place.set_xticks([0, GUESS, 0.5, 1], ["0", "guess", "50 %", "100 %"])
+    place.set_yticks([*seeds], [*seeds.values()], ha="left")
+    place.tick_params(length=0)
+    place.tick_params(axis="y", pad=48)
+    place.spines["left"].set_visible(False)
+    both = [model for model, own in shares.items() if min(map(min, own.values())) > NEARLY]
+    either = [
+        model
+        for model, own in shares.items()
+        if min(map(max, own.values())) > NEARLY > max(map(min, own.values()))
+    ]
+    title = ""
+    if len(either) == 1 and both:
+        title = (
+            f"{either[0].capitalize()} gets one question right or the other; "
+            f"{' and '.join(both)} get both"
         )
-        words.append(f"{model}: {', '.join(per_seed)}")
-    for (x, y), lines in spots.items():
-        is_right = x > 0.5  # then below it, else left of it
-        place.annotate(
-            "\n".join(lines) if is_right else "\n".join(lines).replace(", ", ",\n"),
-            (x, y),
-            (8, -12) if is_right else (-12, 0),
-            textcoords="offset points",
-            ha="right",
-            va="top" if is_right else "center",
-            linespacing=1.4,
-        )
-    place.set(xlim=(0, 1.03), ylim=(0, 1.06), aspect="equal", anchor="W")
-    ticks = [0, GUESS, 0.5, 1], ["0", "guess", "half", "all"]
-    place.set_xticks(*ticks)
-    place.set_yticks(*ticks)
-    place.set_xlabel("right answers about the front")
-    place.set_ylabel("right answers about the twin")
     return Picture(
         figure,
-        f"A dot for each model and seed: to the right the share of right answers to who is in "
-        f"front, upward to who the twin is; 25 % are right by guessing. "
-        f"{'; '.join(words)}.",
-        f"Who answers both questions? {' and '.join(both) or 'Nobody'}\n"
-        "A dot for each model and seed. Where no seed is named, those of all seeds lie there.",
+        f"Pairs of dots, a row a seed, three models: the share of right answers about the front "
+        f"and about the twin; {GUESS:.0%} are right by guessing. {'; '.join(words)}.",
+        title,
     )
 
 
-def _and(seeds: Sequence[int]) -> str:
-    *most, last = map(str, seeds)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 @in_style
-def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
+def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
     """Weights of heads over one queue, with the two visitors that each row has to find.
 
     Args:
-        panels: for each title, (N, N) weights.
+        maps: for each model, (1, H, N, N) weights.
         names: N visitors, 'art 3': each subject stands twice.
     """
     subjects = [name.split()[0] for name in names]
@@ -109,104 +102,99 @@ def patterns(panels: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         next(m for m, other in enumerate(subjects) if other == mine and m != n)
         for n, mine in enumerate(subjects)
     ]
-    figure, axes = new_figure(columns=len(panels), width=3.0 * len(panels), height=3.75)
+    panels = {
+        f"{model}: head {head + 1}" if len(own[0]) > 1 else model: as_array(weights)
+        for model, own in maps.items()
+        for head, weights in enumerate(own[0])
+    }
+    figure, axes = new_figure(columns=len(panels), width=2.5 * len(panels), height=3)
     words, shares = [], {}
-    for place, (title, weights) in zip(axes[0], panels.items(), strict=True):
-        matrix = as_array(weights)
+    for place, (title, matrix) in zip(axes[0], panels.items(), strict=True):
         faces = {at: (GREY, 0.1 + 0.9 * float(share)) for at, share in np.ndenumerate(matrix)}
+        found: dict[str, list[float]] = {who: [] for who in ASKED}
         for n, twin in enumerate(twins):
-            for m, colour in ((twin, ORANGE), (n - 1, BLUE)):
+            for m, (who, colour) in zip((n - 1, twin), ASKED.items(), strict=True):
                 if m >= 0:
                     faces[n, m] = (colour, 0.12 + 0.88 * float(matrix[n, m]))
+                    found[who].append(float(matrix[n, m]))
         _cells(place, faces)
         place.set_xticks([])
         place.set_yticks(range(len(names)), names)
         place.tick_params(length=0, labelcolor="black")
         place.spines[:].set_visible(False)
-        place.set_xlabel("keys")
-        front = np.mean([matrix[n, n - 1] for n in range(1, len(names))])
-        at_twin = np.mean([matrix[n, twin] for n, twin in enumerate(twins)])
-        place.set_title(title, pad=28)
-        for x, told, colour in (
-            (0, f"front {front:.2f}", BLUE),
-            (1, f"twin {at_twin:.2f}", ORANGE),
-        ):
-            place.text(
-                x, 1.02, told, color=colour, ha=("left", "right")[x], transform=place.transAxes
-            )
-        shares[title] = {"the front": float(front), "the twin": float(at_twin)}
-        words.append(f"{title}: {front:.2f} on the visitor in front, {at_twin:.2f} on the twin")
-    shared = [title for title, each in shares.items() if min(each.values()) > 0.15]
-    alone = [
-        f"{_listed([title])} looks mostly at {max(each, key=lambda who: each[who])}"
-        for title, each in shares.items()
-        if min(each.values()) < 0.1 and max(each.values()) > 0.5
-    ]
-    found = (
-        f"{_listed(shared)} split a look between two visitors; {', '.join(alone)}."
-        if len(shared) > 1 and alone
-        else ""
+        place.set_title(title.replace("+ ", "+\n").replace(": ", ":\n"), pad=28, x=-0.4)
+        share = {who: float(np.mean(each)) for who, each in found.items()}
+        for x, (who, colour) in enumerate(ASKED.items()):
+            told: Any = {"color": colour, "ha": ("left", "right")[x], "transform": place.transAxes}
+            place.text((-0.4, 1)[x], 1.02, f"{who} {share[who]:.2f}", **told)
+        shares[title] = share
+        told_all = ", ".join(f"{who} {each:.2f}" for who, each in share.items())
+        words.append(f"{title}: {told_all}")
+    single = [min(share.values()) > 0.15 for title, share in shares.items() if title in maps]
+    heads = [share for title, share in shares.items() if title not in maps]
+    mostly = sorted(who for share in heads for who, each in share.items() if each > 0.5)
+    title = (
+        "A single head looks at both visitors; of two heads, one looks mostly at the front, the "
+        "other at the twin"
     )
     return Picture(
         figure,
         f"{len(panels)} tables of weights over the queue {', '.join(names)}, one row a query; the "
         "visitor in front is blue and the twin orange, the stronger the more weight. "
         f"Mean weight, {'; '.join(words)}.",
-        f"{found}\nA row asks; keys stand in the same order. Blue is the visitor in front, orange "
-        "the twin, grey all others: the stronger, the more weight.",
+        f"{title if all(single) and mostly == [*ASKED] else ''}\nA row asks; columns are the "
+        "visitors in the same order. Blue is the one in front, orange the twin, grey all others: "
+        "the stronger, the more weight.",
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(f"\u201c{name}\u201d" for name in names)
 
 
 @in_style
 def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
-    """How many verbs agree with their subject, the first of two nouns, with and without heads.
+    """Which of two nouns a verb agrees with, its subject, the first, or the nearer one.
 
     Args:
-        shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular.
+        shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular:
+            with all heads, without one, which is drawn, and without others.
     """
-    figure, axes = new_figure(columns=len(shares), width=3.7 * len(shares), height=3.5)
-    words, worst, nearer = [], (1.0, "", ""), {}
-    for place, (title, by_nouns) in zip(axes[0], shares.items(), strict=True):
-        right = {
-            nouns.replace("… ", "…\n"): 1 - share if nouns.startswith("kings") else share
-            for nouns, share in by_nouns.items()
-        }
-        nearer[title] = min(
-            1 - share if nouns.endswith("s") else share for nouns, share in by_nouns.items()
+    figure, axes = new_figure(width=5, height=3)
+    _, off, *_ = shares
+    place, words, follow = axes[0, 0], [], []
+    pairs = sorted(shares[off], key=lambda pair: pair.split()[-1])  # by the nearer noun
+    heights = [0, 1, 2.3, 3.3]
+    for y, pair in zip(heights, pairs, strict=True):
+        runs = shares[off][pair]
+        for left, share, is_right in (
+            (0, runs, not pair.startswith("kings")),
+            (runs, 1 - runs, pair.startswith("kings")),
+        ):
+            place.barh(y, share, 0.8, left, color=(BLUE, 0.35) if is_right else ORANGE)
+            if share > 0.1:
+                look: Any = {"ha": "center", "va": "center"}
+                ink = "black" if is_right else "white"
+                place.text(left + share / 2, y, f"{100 * share:.0f} %", color=ink, **look)
+        follow.append(1 - runs if pair.endswith("s") else runs)
+        words.append(f"{100 * runs:.0f} % after {pair}")
+    place.set(xlim=(0, 1), ylim=(3.8, -0.5), xticks=[])
+    place.set_yticks(heights, pairs)
+    place.tick_params(length=0, labelcolor="black")
+    place.spines[:].set_visible(False)
+    place.text(0, -0.6, "singular: runs")
+    place.text(1, -0.6, "plural: run", ha="right")
+    right = [
+        title
+        for title, own in shares.items()
+        if all(
+            (share < 0.005) if n.startswith("kings") else (share > 0.995)
+            for n, share in own.items()
         )
-        places = range(len(right))
-        wrong = [1 - share for share in right.values()]
-        place.bar(places, [*right.values()], 0.8, color=(BLUE, 0.35))
-        place.bar(places, wrong, 0.8, [*right.values()], color=ORANGE)
-        for at, (nouns, share) in enumerate(zip(by_nouns, right.values(), strict=True)):
-            place.text(at, 1.03, f"{100 * share:.0f} %", ha="center")
-            worst = min(worst, (share, title, nouns))
-            if share < 0.5:
-                word: Any = {"rotation": 90, "ha": "center", "va": "center", "color": "white"}
-                place.text(at, (1 + share) / 2, "wrong verb", **word)
-        place.set(title=title, ylim=(0, 1.15), yticks=[])
-        place.set_xticks(places, [*right])
-        place.tick_params(length=0)
-        place.spines["left"].set_visible(False)
-        told = (
-            f"{100 * share:.0f} % after {nouns}"
-            for share, nouns in zip(right.values(), by_nouns, strict=True)
-        )
-        words.append(f"{title}: {', '.join(told)}")
-    share, title, nouns = worst
+    ]
+    title = f"{off.capitalize()}, the nearer noun mostly decides the verb" * (min(follow) > 0.5)
     return Picture(
         figure,
-        f"{len(shares)} panels of bars, the share of verbs that agree with the subject, after "
-        "a subject and a noun nearer to the verb, each in the singular or the plural. "
-        f"{'; '.join(words)}.",
-        f"Verbs that agree with their subject: {title}, the nearer noun mostly decides, and after "
-        f"\u201c{nouns}\u201d {100 * share:.0f} % are right."
-        if share < 0.5 < nearer[title]
-        else "",
+        "Bars, the share of verbs in the singular after a subject and a noun nearer to the verb, "
+        f"each in the singular or the plural, {off}: {', '.join(words)}.",
+        f"{title}\nOrange is wrong: the first noun is the subject."
+        + (f"\n{' or '.join(right).capitalize()}, none is wrong." if right else ""),
     )
 
 
@@ -227,7 +215,8 @@ def owners(
     """
     places = torch.arange(len(tokens) * d).reshape(1, len(tokens), d)
     figure, axes = new_figure(columns=len(panels), width=4.8 * len(panels), height=3.4)
-    words, whose = [], []
+    words: list[str] = []
+    whose: list[str] = []
     for place, (title, cut) in zip(axes[0], panels.items(), strict=True):
         owner = np.zeros(places.numel(), dtype=int)
         for head, own in enumerate(cut(places, n_heads)[0]):
@@ -236,12 +225,10 @@ def owners(
         _cells(place, {at: (OWNERS[head], 0.3) for at, head in np.ndenumerate(table)})
         place.set_title(title)
         for head in range(n_heads):
-            own = np.argwhere(table == head)
-            middle, whole = own.mean(axis=0), np.ptp(own, axis=0) + 1
-            said = (middle,) if whole.prod() == len(own) else own  # once where they are one region
-            for row, column in said:
-                name: Any = {"ha": "center", "va": "center", "color": OWNERS[head]}
-                place.text(column, row, f"head {head + 1}", weight="bold", **name)
+            row, column = np.argwhere(table == head).mean(axis=0)
+            ground: Any = {"boxstyle": "round,pad=0.35", "facecolor": OWNERS[head], "linewidth": 0}
+            name: Any = {"ha": "center", "va": "center", "color": "white", "weight": "bold"}
+            place.text(column, row, f"head {head + 1}", bbox=ground, **name)
         place.set_xticks(range(d), range(1, d + 1))
         place.set_yticks(range(len(tokens)), tokens)
         place.tick_params(length=0, labelcolor="black")
@@ -252,12 +239,14 @@ def owners(
             for token, row in zip(tokens, table, strict=True)
         )
         words.append(f"{title}: {rows}")
-        reach = max(int((table == head).any(axis=1).sum()) for head in range(n_heads))
-        of = "every token" if reach == len(tokens) else f"{reach} of {len(tokens)} tokens"
-        whose.append(f"{title}: a head gets numbers of {of}")
+        reach = int((table == 0).any(axis=1).sum())
+        part = "a part of every token"
+        if (table == 0).sum() == reach * d:
+            part = f"{reach} whole tokens"
+        whose.append(f"{title.capitalize()}: {'' if whose else 'a head gets '}{part}")
     return Picture(
         figure,
         f"{len(panels)} tables of {len(tokens)} tokens with {d} numbers each; each cell says which "
         f"of {n_heads} heads gets it. {'. '.join(words)}.",
-        f"{'; '.join(whose)}.",
+        ". ".join(whose),
     )

@@ -13,7 +13,7 @@ import torch
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, line, places, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, Colour
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 from attnlab.small import measure
 from attnlab.small.grammar import BESIDE, NUMBER, PLURAL, RUN, RUNS, SINGULAR
 
@@ -23,20 +23,20 @@ VERB = "runs"  # where the subject is one
 FORMS = (VERB, VERB.removesuffix("s"))
 LAYER, SUBJECT = small.head("subject")  # counted from 0: the second, whose heads the lesson removes
 HEADS = range(4)
-ITS, OTHERS, LAST = ORANGE, BLUE, GREEN  # the subject's head, the others, the last noun
-HIGH, LINE, LETTERS = 266, 116, 22
+ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
+HIGH, LINE, LETTERS = 254, 110, 22
 PLACES = places(TEXT, LETTERS, gap=17, left=4)
 OVER, UNDER = LINE - 24, LINE + 10  # where arcs begin, over the words and under them
 LEAST = 0.2  # a weight that is drawn
-TALL, HEIGHTS = 66, (130, 104, 78, 38, 17)  # of arcs: the one over the words, and those under them
+TALL, HEIGHTS = 66, (116, 93, 70, 35, 16)  # of arcs: the one over the words, and those under them
 BESIDES, WITHIN = 8, 11  # from one arc's foot to the next: at the last word, and at those before it
 FAR = 2  # words, to each of which an arc has room for its head's whole name
 NEXT, WIDE = 414, 124  # of the next word's box: its middle and its width
 WAY = (309, 345)  # ends of the last word's own way to it
-ROWS = {"on": 214, "off": 242}  # of what was tried
+ROWS = {"on": 206, "off": 234}  # of what was tried
 COLUMNS = {TEXT[-1]: 396, ONE: 453}
-NAMES, RULE = 306, 192
-ON, OFF = "20 0", "5 8"  # dashes of arcs
+NAMES, RULE = 306, 184
+ON, OFF, BEGUN = "500 0", "5 8", "24 500"  # dashes of arcs, of which the last have only begun
 
 
 class State(NamedTuple):
@@ -44,7 +44,7 @@ class State(NamedTuple):
 
     Attributes:
         told: the sentence on it.
-        seen: heads whose arcs have been spoken of.
+        seen: heads that have been spoken of; from others an arc only begins.
         off: heads that are removed; None before the verb is asked for.
         last: the last word.
     """
@@ -76,13 +76,14 @@ def opening() -> Film:
             f"H{its[1:]} looks at “{TEXT[heard]}” ({rows[SUBJECT][heard]:.2f}), and “{VERB}” wins."
         ),
         State(f"Exchange “{TEXT[-1]}” for “{ONE}”: it stays “{VERB}”.", last=ONE),
-        State(f"Back to “{TEXT[-1]}”. Without heads {named} it stays “{VERB}”, too.", off=others),
-        State(f"Without {its}, “{FORMS[1]}” wins, which fits “{TEXT[-1]}”.", off=(SUBJECT,)),
+        State(f"Back to “{TEXT[-1]}”. This verb does without heads {named}.", off=others),
+        State(
+            f"Without {its} it is “{FORMS[1]}”: wrong, but it fits “{TEXT[-1]}”.", off=(SUBJECT,)
+        ),
         State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
         State(
-            f"The last noun decides in {many} of 100 such sentences; with {its} on, "
-            f"in {none or 'none'}.",
-            off=(SUBJECT,),
+            f"H{its[1:]} off: the last noun decides in {many} of 100 such sentences; "
+            f"on: in {none or 'none'}."
         ),
     ]
     frames, tried = [], dict[tuple[str, str], str]()
@@ -153,8 +154,8 @@ def _next(verb: str | None, led: Colour) -> list[Part]:
     colour, own = led if verb else GREY, LAST if decides else GREY
     (x, to), y = WAY, LINE - 8
     return [
-        line("way", [(x, y), (to, y)], own, 6 if decides else 2.5),
-        line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, 6 if decides else 2.5),
+        line("way", [(x, y), (to, y)], own, 4 if decides else 2.5),
+        line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, 4 if decides else 2.5),
         box("next", (NEXT - WIDE / 2, LINE - 30), (WIDE, 44), colour, 0.12, 2),
         word("verb", NEXT, LINE, verb or "?", colour, size=26, weight=600),
     ]
@@ -220,24 +221,32 @@ def _arc(
 ) -> list[Part]:
     """One, as deep as it hangs, and its head's name on it."""
     (floor, high), (at, name), is_off = hangs, named, head in (state.off or ())
-    lit = head in state.seen and not is_off
-    colour = _colour(head) if lit else GREY
-    opacity = 0.9 if lit else 0.5 if is_off else 0.25
-    dashes, pull, key = OFF if is_off else ON, abs(high) / 0.75, f"{head} to {to}"
+    begun = head not in state.seen
+    if begun and to >= FAR:  # of each head one arc begins
+        return []
+    colour = GREY if begun or is_off else _colour(head)
+    dashes, pull, key = (
+        BEGUN if begun else OFF if is_off else ON,
+        abs(high) / 0.75,
+        f"{head} to {to}",
+    )
     half, y = 5 * len(name) + 3, floor + high
+    drawn = arc(
+        key,
+        *ends,
+        floor,
+        weight,
+        colour,
+        0.5 if begun or is_off else 0.9,
+        below=high > 0,
+        dashes=dashes,
+        thickest=7,
+        pull=pull,
+    )
+    if begun:
+        return [drawn]
     return [
-        arc(
-            key,
-            *ends,
-            floor,
-            weight,
-            colour,
-            opacity,
-            below=high > 0,
-            dashes=dashes,
-            thickest=7,
-            pull=pull,
-        ),
+        drawn,
         box(f"{key} card", (at - half, y - 9), (2 * half, 18), GROUND),
         word(f"{key} name", at, y + 6, name, colour, size=SMALL, weight=700),
     ]

@@ -39,7 +39,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     n, d = matrix.shape
     figure, axes = new_figure(columns=2, width=9.6, height=4.2)
     rows, waves = axes[0]
-    rows.imshow(matrix, cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
+    rows.imshow(matrix, cmap=SIGNED, vmin=-1.5, vmax=1.5, aspect="auto")  # 1 is orange, not brown
     rows.set(xlabel="column", ylabel="position", xticks=[*columns, d - 1])
     rows.spines[:].set_visible(False)
     turns = []
@@ -57,6 +57,8 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     waves.set_title(f"{len(turns)} of its columns", pad=20)
     waves.spines["left"].set_visible(False)
     name_lines(waves)
+    pairs = np.diff(matrix, axis=0)[:, : d // 2 * 2].reshape(n - 1, -1, 2)  # how far hands go
+    slower = (np.diff((pairs**2).sum(axis=(0, 2))) < 0).all()
     crossings = "; ".join(f"column {column} changes sign {times} times" for column, times in turns)
     (fast, often), (slow, seldom) = turns[0], turns[-1]
     return Picture(
@@ -65,9 +67,10 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
         "to 1 in orange: stripes that are narrow in the first columns and get wider to the right, "
         "where a column hardly changes. Right, some of the columns as waves, one above the other: "
         f"{crossings}.",
-        f"Further right, columns change slower: column {fast} changes sign {often} times in {n} "
-        f"positions, column {slow} {seldom or 'not once'}{' times' * (seldom > 1)}."
-        if often > seldom != 1
+        "Each pair of columns turns slower than the one before\n"
+        f"Column {fast} changes sign {often} times in {n} positions, "
+        f"column {slow} {seldom or 'not once'}{' times' * (seldom > 1)}."
+        if slower and seldom != 1
         else "",
     )
 
@@ -104,8 +107,8 @@ def dot_products(dots: Numbers, position: int) -> Picture:
         "one colour, strongest in the middle. Right, its row of position "
         f"{position} over the distance: a peak at 0, the same to both sides, falling in waves; "
         f"{near}.",
-        "A dot product of two stamps depends on how far, not on which way: the places before and "
-        f"after both get {pair[0]}."
+        "A dot product of two stamps depends on how far, not on which way\n"
+        f"1 is a stamp's product with itself; the places before and after both get {pair[0]}."
         if pair[0] == pair[1]
         else "",
     )

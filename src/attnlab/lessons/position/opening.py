@@ -35,15 +35,19 @@ def opening() -> Film:
         ),
         _frame(
             (0, APART),
-            f"Place 1 turns “{ASKS}” by {STEP}°. The score is its shadow on “{ASKED}” "
-            f"({SHORT} long).",
+            f"Place 1 turns “{ASKS}” by {STEP}°. Its shadow on “{ASKED}” is {_whole(alone)} long: "
+            "the score.",
         ),
         _frame(
             (APART, 0),
             f"Swapped, “{ASKED}” turns instead: not {_whole(alone)}, but {_whole(swapped)}. "
             "So the score tells their order.",
         ),
-        _frame((0, APART), "Back again. Now both words move on together.", [0]),
+        _frame(
+            (0, APART),
+            f"Back again, with score {_whole(alone)}. Next, both words move on by {ON}.",
+            [0],
+        ),
         _together(2, "Both arrows turn by 60°, and their triangle with them. The score stays."),
         _together(4, "Other places, other arrows, and the same triangle between them."),
         *(_together(n, f"At {n} and {n + 1}: the same triangle, the same score.") for n in (6, 8)),
@@ -109,8 +113,9 @@ def _frame(
         _named("short name", ASKED, BLUE, STEP * asked),
         _named("long name", ASKS, ORANGE, STEP * asks + TILT, foot[0] < -0.5),
         *(_places(asked, asks) if at else [word("none", RIGHT, 60, "no places", INK, "start", 22)]),
-        word("apart", RIGHT, 98, f"{abs(apart)}° apart", INK, "start", 22),
-        word("score", RIGHT, 148, f"score {_whole(foot[0])}", GREEN, "start", 36, 700),
+        word("apart", RIGHT, 94, f"{abs(apart)}° apart", INK, "start", 22),
+        word("turns", RIGHT, 180, f"turn by place: {STEP}° each", GREY, "start", SMALL),
+        word("score", RIGHT, 142, f"score {_whole(foot[0])}", GREEN, "start", 36, 700),
     ]
     return Frame(parts, told)
 

@@ -26,7 +26,7 @@ BESIDE = 21  # how far from the middle of the word that asks its arcs to others 
 TALL = 32  # how tall rows are
 KEY, ASKED, ADDS, FOUND = 84, 126, 186, 212  # tops of rows and the line of products, while it asks
 SCORE, SCALED, SHARE = 84, 148, 212  # while scores are weighed
-LEAD, WEIGHT, VALUE, OUT = 74, 114, 154, (199, 231)  # while values are heard
+LEAD, WEIGHT, VALUE, OUT = 64, 94, 136, (181, 209)  # while values are heard
 UNIT, BAR = 105, 25  # px for 1 in Z; how tall its bars are
 FILLED = 0.4  # of a share
 BIG = 24  # scores, and what is found
@@ -71,7 +71,7 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
     return [
         Frame(
             [*_words(), *rows, *empty],
-            f"÷ √3, as a key has 3 numbers: “{TOKENS[BEST]}” leads by {lead}.",
+            f"÷ √3, as a key has 3 numbers: “{TOKENS[BEST]}” leads “{TOKENS[ASKS]}” by {lead}.",
         ),
         Frame(
             [*_words(shares), *rows, *_shares(scores, SHARE)],
@@ -83,8 +83,8 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
 def _fills(scores: Sequence[int]) -> list[Frame]:
     """The values, how much of each is heard, and the sum."""
     shares, (lead, times) = weights(scores), _compared(scores)
-    known = [*_words(shares), *_scaled(scores, LEAD), *_shares(scores, WEIGHT), *_values()]
-    best = TOKENS[BEST]
+    known = [*_words(shares), _lead(scores, LEAD), *_shares(scores, WEIGHT), *_values()]
+    best, second = TOKENS[BEST], TOKENS[ASKS]
     return [
         Frame(
             [*known, *_in_values(shares), *_z()],
@@ -92,7 +92,7 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         ),
         Frame(
             [*known, *_in_z(shares), *_z(shares)],
-            f"“{best}” leads by {lead} and counts {times} times as much: Z is mostly “{best}”.",
+            f"“{best}” over “{second}”: +{lead} becomes ×{times}, and Z is mostly “{best}”.",
         ),
     ]
 
@@ -187,7 +187,11 @@ def _ahead(key: str, top: float, says: str, size: float = SIZE) -> Part:
 
 def _scaled(scores: Sequence[int], top: float) -> list[Part]:
     row = _row("÷ √3", (f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores), top)
-    return [*row, _ahead("lead", top, f"+{_compared(scores)[0]}")]
+    return [*row, _lead(scores, top)]
+
+
+def _lead(scores: Sequence[int], top: float) -> Part:
+    return _ahead("lead", top, f"+{_compared(scores)[0]}")
 
 
 def _shares(scores: Sequence[int], top: float) -> list[Part]:
@@ -240,7 +244,7 @@ def _z(shares: Sequence[float] = ()) -> list[Part]:
     left = _left(0)
     parts = [
         word("name of z", NAMES, OUT[1] + 7, "Z", ORANGE, "end", 30, 700),
-        word("what z is", _left(BEST) + PLACE, OUT[1] + 21, "what “cat” hears", ORANGE, "end"),
+        word("what z is", left, HIGH - 10, "what “cat” hears", ORANGE, "start", SMALL),
         line("z", [(left - 2, OUT[0] - 4), (left - 2, OUT[1] + BAR + 4)], ORANGE, 3),
     ]
     for e, top in enumerate(OUT if shares else ()):

@@ -19,8 +19,7 @@ SCORE, SPINE, PAGE = 27, (60, 28), (88, 40)  # middle of scores; left and width 
 BOOK, THICK = 40, 72  # how high a book is; px for a share of 1
 LEFT, RIGHT, WIDE = 130, 236, 78  # where ribbons begin and end; the answer's width
 SCALE, SWING = 382, 72  # the answer's scale, and how far a step is on it
-MARK, HEAD = 406, 10  # where arrows of books are, and their heads
-WAY = 166  # where arrows to pages are
+MARK, WAY = 406, 166  # where arrows of books are, and those to values
 Numbers = Sequence[float]
 
 
@@ -35,7 +34,7 @@ def opening() -> Film:
     frames = [
         Frame(
             rest,
-            f"A value counts by its book's share. Raise one score at a time, by {STEP:g}, and see.",
+            f"A value counts by its book's share. Raise each score by {STEP:g}, one at a time.",
         ),
         Frame(
             [*_stage(raised(a), a), *_marks([a])],
@@ -180,7 +179,8 @@ def _needle(z: float) -> list[Part]:
     y = middle - SWING * (z - first) / STEP
     parts = [
         box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
-        word("magnified", SCALE, middle - SWING - 38, "magnified", GREY, size=SMALL),
+        word("when", 480, HEADS, "answer when one", GREY, "end", SMALL),
+        word("rises", 480, HEADS + 22, f"score rises by {STEP:g}", GREY, "end", SMALL),
         word("answer", RIGHT + WIDE / 2 - 2, middle + 9, f"{z:.2f}", size=26, weight=700),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
         line("needle", [(right, middle), (SCALE - 4, y)], INK, 4),
@@ -206,9 +206,9 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
         name, colour = BOOKS[n], COLOURS[n]
         by = (answer(raised(n)) - z) / STEP
         if VALUES[n] == z:
-            by, mark = 0, dot(f"moved {name}", MARK, _y(z), 8, colour)
+            by, mark = 0, dot(f"moved {name}", MARK, _y(z), 5, colour)
         else:
-            mark = _arrow(f"moved {name}", MARK, _y(z), -SWING * by, colour, 6)
+            mark = _arrow(f"moved {name}", MARK, _y(z), -SWING * by, colour, 3)
         y = _y(z) - 0.6 * SWING * by + 8
         parts += [mark, word(f"whose {name}", MARK + 22, y, name, colour, size=22, weight=700)]
         if pulls:
@@ -219,8 +219,9 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
 
 def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
     """Up where it is below 0: its shaft, and its head, which is no longer than it is."""
-    end, back = start + by, -math.copysign(min(HEAD, abs(by)), by)
-    points = [(x, start), (x, end), (x - HEAD, end + back), (x, end), (x + HEAD, end + back)]
+    head, end = 4 + thick, start + by
+    back = -math.copysign(min(head, abs(by)), by)
+    points = [(x, start), (x, end), (x - head, end + back), (x, end), (x + head, end + back)]
     return _ends(line(key, points, colour, thick), linejoin="round")
 
 

@@ -12,6 +12,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
+    QUIET,
     Picture,
     draw_heatmap,
     frame,
@@ -19,8 +20,9 @@ from attnlab.figures.picture import (
     name_lines,
     new_figure,
 )
+from attnlab.small.grammar import LONGEST_RUN
 
-HALF = 0.5  # of the answers: below, reading is over
+HALF = 0.5  # of the answers: at least so many is mostly right
 
 
 @in_style
@@ -63,7 +65,7 @@ def copying(weights: Any, tokens: Sequence[str]) -> Picture:
 
 @in_style
 def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
-    """The share of right answers by the word's place in its run, and where most of them end.
+    """The share of right answers by the word's place in its run, within and past those of training.
 
     Args:
         shares: for each model, numbers by place; the whole model first.
@@ -71,29 +73,23 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
         focus: the model that is looked at; the others are grey.
     """
     rows = {name: as_array(row) for name, row in shares.items()}
-    first_name, whole = next(iter(rows.items()))
-    places = np.arange(first, first + len(whole))
-    below = np.flatnonzero(whole < HALF)
-    start = int(below[0]) if below.size else 0
-    at = places[start]
-    late = {name: row[start:].mean() for name, row in rows.items()}
-    others = [share for name, share in late.items() if name != focus]
-    title = f"Right answers by word, and from word {at} on"
-    if below.size and late[focus] >= HALF > max(others):
-        title = f"From word {at} on, “{focus}” alone stays mostly right"
+    whole, *_ = rows
+    places = np.arange(first, first + len(rows[whole]))
+    late = {name: row[places > LONGEST_RUN].mean() for name, row in rows.items()}
+    alone = late[focus] >= HALF > max(share for name, share in late.items() if name != focus)
     figure, [[axes]] = new_figure(width=5.1, height=4.6)
     for name, row in rows.items():
         look = {"color": GREY, "linewidth": 1.6, "label": name, "zorder": 1}
         if name == focus:
             look |= {"color": BLUE, "linewidth": 4, "zorder": 3}
-        elif name == first_name:
+        elif name == whole:
             look |= {"color": "black", "linewidth": 4, "label": f"{name} heads", "zorder": 2}
         axes.plot(places, row, **look)
-    axes.axvspan(at - 0.5, places[-1], color="#ececec", zorder=0, linewidth=0)
-    if below.size:
-        words = f"{first_name} heads:\nmostly wrong"
-        axes.text(places[-1] - 0.2, 0.73, words, ha="right", va="top")
-    axes.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, places[-1]))
+    edge, end = LONGEST_RUN + 0.5, places[-1]
+    axes.axvspan(edge, end, color="#ececec", zorder=0, linewidth=0)
+    words = "longer than\nany run in\ntraining"
+    axes.text((edge + end) / 2 + 0.8, 0.57, words, ha="center", va="center", color=QUIET)
+    axes.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, end))
     axes.set_xticks(places[::2])
     axes.set_yticks([0, HALF, 1], ["0 %", "50 %", "100 %"])
     axes.set_title("answers that are right")
@@ -102,7 +98,9 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     means = ", ".join(f"{name} {share:.2f}" for name, share in late.items())
     return Picture(
         figure,
-        f"Lines of the share of right answers, by the word's place, {first} to {places[-1]}. "
-        f"{'; '.join(said)}. On average from word {at} on: {means}.",
-        title,
+        f"Lines of the share of right answers, by the word's place, {first} to {end}. "
+        f"{'; '.join(said)}. On average past word {LONGEST_RUN}, the longest run in training: "
+        f"{means}.",
+        f"Past word {LONGEST_RUN}, the longest run in training, "
+        + (f"only “{focus}” stays mostly right" if alone else "answers change"),
     )

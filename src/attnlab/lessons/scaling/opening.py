@@ -1,4 +1,4 @@
-"""Lesson 04 opens with scores that walk: each product is a step, and one of six walks takes all."""
+"""Lesson 04 opens with scores that walk: each product is a step, and one of six books takes all."""
 
 from __future__ import annotations
 
@@ -20,43 +20,44 @@ from attnlab.figures.live.parts import (
 )
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
-WORDS = ("the", "desk", "hears", "one", "book", "only")
-READER, BEST = WORDS.index("desk"), WORDS.index("book")
+BOOKS = ("law", "stars", "birds", "tales", "maps", "art")
+BEST = BOOKS.index("maps")
 WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
 HIGH, LOW = 270, 232  # of the sheet; the line that counts products
 LEFT, RIGHT = 12, 236  # where walks begin and end
-ZERO, UNIT = 116, 8  # y of a score of 0; px for 1
-ROW, PITCH = 26, 36  # middle of the first word's row; from one to the next
-NAME, BAR = 286, 348  # where words and bars begin
+TOP, ZERO, UNIT = 18, 128, 7.5  # line of what the height is; y of a score of 0; px for 1
+ROW, PITCH = 26, 36  # middle of the first book's row; from one to the next
+NAME, BAR = 286, 348  # where books and bars begin
 LONG, THICK = 84, 18  # of the bar of share 1
 EDGE = 48  # points on an edge of the envelope
 
 
 def opening() -> Film:
     """The film."""
-    shares = [_softmax(walks()[:, width]) for width in WIDTHS]
-    even = _softmax(walks()[:, -1] / WIDTHS[-1] ** 0.5)
-    steps = [
-        (1, "Each product is a step, up or down. After one, “desk” hears all six."),
-        (4, "4 products: up and down partly cancel. Most end within ±√4 = ±2."),
-        (16, "Four times the products, about twice the spread: most end within ±4."),
-        (64, "Four times again, about twice the spread: most end within ±8."),
+    most, then = (_softmax(walks()[:, 64] / by)[BEST] for by in (1, 8))
+    frames = [
+        _frame(1, "A product is a number of the query times one of the key: a step up or down."),
+        _frame(4, "4 products: up and down partly cancel. Most scores lie within ±√4 = ±2."),
+        _frame(16, "Four times the products, about twice the spread: most scores lie within ±4."),
+        _frame(
+            64,
+            f"Four times again, ±8: “{BOOKS[BEST]}” gets {most:.2f}, the others hardly anything.",
+        ),
+        _frame(
+            64,
+            f"÷ √64: about as close as after 1 product. {most:.2f} falls to {then:.2f}: "
+            "all six are heard.",
+            divided=True,
+        ),
     ]
-    frames = [_frame(d, share, told) for (d, told), share in zip(steps, shares, strict=True)]
-    takes = f"Softmax: “book” takes {shares[-1][BEST]:.2f}, hardly anything is left for the others."
-    heard = "÷ √64: walks end about as close as after one product. All are heard."
-    frames += [
-        _frame(WIDTHS[-1], shares[-1], takes, alone=True),
-        _frame(WIDTHS[-1], even, heard, divided=True),
-    ]
-    return Film("Why does one word swallow the others?", frames, HIGH)
+    return Film("Why does one book swallow the others?", frames, HIGH)
 
 
 @cache
 def walks() -> np.ndarray:
-    """What each word's score is after so many products, (6, 65).
+    """What each book's score is after so many products, (6, 65).
 
     Of many draws, the one whose spread and largest share are nearest, at all widths together, to
     what they are as a rule.
@@ -76,8 +77,8 @@ def walks() -> np.ndarray:
 
 def draws(seed: int) -> np.ndarray:
     """Sums of products that are 1 or −1, after each of them, (1001, 6, 65)."""
-    steps = np.random.default_rng(seed).choice((-1.0, 1.0), (DRAWS, len(WORDS), WIDTHS[-1]))
-    return np.concatenate([np.zeros((DRAWS, len(WORDS), 1)), steps.cumsum(axis=-1)], axis=-1)
+    steps = np.random.default_rng(seed).choice((-1.0, 1.0), (DRAWS, len(BOOKS), WIDTHS[-1]))
+    return np.concatenate([np.zeros((DRAWS, len(BOOKS), 1)), steps.cumsum(axis=-1)], axis=-1)
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:
@@ -85,30 +86,16 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _frame(
-    width: int, shares: np.ndarray, told: str, alone: bool = False, divided: bool = False
-) -> Frame:
-    """The walks of so many products, and what softmax makes of their ends.
-
-    Args:
-        width: how many products.
-        shares: of the words.
-        told: the sentence.
-        alone: all but one word are faint.
-        divided: scores are, by √width.
-    """
-    unit = UNIT / width**0.5 if divided else UNIT
-    parts = [*_envelope(width, unit), *_axis(width, divided)]
-    order = [m for m in range(len(WORDS)) if m != BEST] + [BEST]  # it lies on the others
-    rows = walks()[:, -1].argsort(kind="stable")[::-1].tolist()
-    for m in order:
-        faint = 0.3 if alone and m != BEST else 1
-        parts += _walk(m, width, unit, faint)
-        parts += _share(m, width, unit, rows.index(m), float(shares[m]), faint)
-    if alone or divided:
-        x, y = BAR + LONG * float(shares[BEST]) + 5, ROW + SMALL / 3
-        says = f"{shares[BEST]:.2f}"
-        parts.append(word("takes", x, y, says, ORANGE, "start", SMALL, 700))
+def _frame(width: int, told: str, divided: bool = False) -> Frame:
+    """The walks of so many products, and what softmax makes of their ends; divided by √width."""
+    root = width**0.5 if divided else 1
+    ends = walks()[:, width]
+    shares, last = _softmax(ends / root), walks()[:, -1]
+    parts = [*_envelope(width, UNIT / root), *_axis(width, divided)]
+    rows = np.lexsort((-last, -ends)).tolist()  # best on top
+    for m in (*(each for each in rows if each != BEST), BEST):  # it lies on the others
+        parts += _walk(m, width, UNIT / root)
+        parts += _share(m, ZERO - UNIT / root * ends[m], rows.index(m), float(shares[m]))
     return Frame(parts, told)
 
 
@@ -135,46 +122,41 @@ def _envelope(width: int, unit: float) -> list[Part]:
 def _axis(width: int, divided: bool) -> list[Part]:
     """How many products are added, and how far ±√ of that is."""
     within = f"±√{width} ÷ √{width} = ±1" if divided else f"±√{width} = ±{width**0.5:.0f}"
+    added = f"{width} product{'s' * (width > 1)}"
     parts = [
         line("axis", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
-        word("d", RIGHT, LOW + 24, f"d = {width}", INK, "end", SIZE, 700),
-        word("within", LEFT, 24, within, BLUE, "start", SIZE, 700),
+        word("score", LEFT, TOP, "score", GREY, "start", SMALL),
+        word("within", RIGHT + 5, TOP, within, BLUE, "end", SIZE, 700),
+        word("products", RIGHT + 5, LOW + 24, added, INK, "end", SIZE, 700),
         word("share", BAR, LOW + 24, "share", GREY, "start", SMALL),
     ]
-    for n in WIDTHS:
-        x, opacity = _x(n, width), float(n <= width <= 16 * n)
-        parts.append(line(f"tick {n}", [(x, LOW), (x, LOW + 5)], GREY, 1.5, opacity))
-        seen = opacity if n < width else 0
-        parts.append(word(f"at {n}", x, LOW + 24, f"{n}", GREY, size=SMALL, opacity=seen))
+    for n in (n for n in WIDTHS if n < width <= 16 * n):
+        x = _x(n, width)
+        parts.append(line(f"tick {n}", [(x, LOW), (x, LOW + 5)], GREY, 1.5))
+        parts.append(word(f"{n} of {width}", x, LOW + 24, f"{n}", GREY, size=SMALL))
     return parts
 
 
-def _walk(m: int, width: int, unit: float, faint: float) -> list[Part]:
-    """Of a word's score."""
+def _walk(m: int, width: int, unit: float) -> list[Part]:
+    """Of a book's score."""
     at = [min(n, width) for n in range(WIDTHS[-1] + 1)]
     points = [(_x(n, width), ZERO - unit * walks()[m, n]) for n in at]
     thick, opacity = (3.0, 1.0) if m == BEST else (1.8, 0.7)
-    return [line(f"walk {m}", points, _colour(m), thick, opacity * faint)]
+    return [line(f"walk {m}", points, _colour(m), thick, opacity)]
 
 
-def _share(m: int, width: int, unit: float, row: int, share: float, faint: float) -> list[Part]:
-    """From the end of its walk to the word, as thick as its share, and a bar as long."""
-    y, end = ROW + PITCH * row, ZERO - unit * walks()[m, width]
-    weight = 700 if m in (BEST, READER) else 400
-    corner = (BAR, y - THICK / 2)
+def _share(m: int, end: float, row: int, share: float) -> list[Part]:
+    """From the end of its walk to the book, as thick as its share, and a bar as long.
+
+    What is written fades where the book changes its row, so that no two meet.
+    """
+    y, colour, weight = ROW + PITCH * row, _colour(m), 700 if m == BEST else 400
+    ink, x = ORANGE if m == BEST else INK, BAR + LONG * share + 5
     return [
-        curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), _colour(m), 1 + 7 * share, 0.8 * faint),
-        word(
-            f"word {m}",
-            NAME,
-            y + 7,
-            WORDS[m],
-            ORANGE if m == BEST else INK,
-            "start",
-            weight=weight,
-            opacity=faint,
-        ),
-        box(f"bar {m}", corner, (LONG * share, THICK), _colour(m), opacity=faint),
+        curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1 + 7 * share, 0.8),
+        word(f"book {m} {row}", NAME, y + 7, BOOKS[m], ink, "start", weight=weight),
+        box(f"bar {m} {row}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
+        word(f"share {m} {row}", x, y + 6, f"{share:.2f}", colour, "start", SMALL, weight),
     ]
 
 

@@ -4,67 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlab.figures.picture import (
-    BLUE,
-    GREY,
-    ORANGE,
-    QUIET,
-    Picture,
-    in_style,
-    new_figure,
-    with_looks,
-)
+from attnlab.figures.picture import BLUE, GREY, ORANGE, QUIET, Picture, in_style, new_figure
 
-OTHERS = ((BLUE, "-"), (GREY, "--"))  # ways that the one in focus is compared with
+APART = 0.7  # rows between two ways
 
 
 @in_style
 def found(
     books: Sequence[int], right: Mapping[str, Sequence[float]], chance: float, focus: str
 ) -> Picture:
-    """Shares of right answers over the number of books, a line for each way of attention.
+    """Shares of right answers as bars, a group for each way of attention.
 
     Args:
         books: how many there are in a text, ascending.
-        right: for each way, its share for each of these numbers; three ways at most.
+        right: for each way, its share for each of these numbers; full attention first.
         chance: the share of who guesses.
         focus: the way that is looked at.
     """
-    figure, axes = new_figure(width=5.1, height=4.0)
-    place = axes[0, 0]
-    others = with_looks([name for name in right if name != focus], OTHERS)
-    looks = {**dict(others), focus: (ORANGE, "-")}
-    # From the highest end to the lowest: under its line, to the right of it, to the left.
-    sides = ((0, -17, "center"), (14, 4, "left"), (-14, -4, "right"))
-    highest_first = sorted(right, key=lambda name: -right[name][-1])
-    for name, (x, y, side) in with_looks(highest_first, sides):
-        (colour, line), shares = looks[name], right[name]
-        bold = {"color": colour, "weight": "bold" if name == focus else "normal", "va": "center"}
-        front = 4 if name == focus else 3
-        place.plot(books, shares, line, c=colour, marker="o", ms=8, clip_on=False, zorder=front)
-        near = {"textcoords": "offset points", **bold}
-        place.annotate(f"{shares[-1]:.2f}", (books[-1], shares[-1]), (12, 0), **near)
-        middle = (books[-2] * books[-1]) ** 0.5, sum(shares[-2:]) / 2
-        place.annotate(name, middle, (x, y), ha=side, **near)
-    place.axhline(chance, color=QUIET, linewidth=1, linestyle=":")
-    place.text(books[0], chance - 0.025, "guessing", color=QUIET, va="top")
-    place.set(
-        xscale="log", xlim=(books[0] * 0.9, books[-1]), ylim=(0, 1.05), xlabel="books in a text"
-    )
-    place.set_xticks(books, list(map(str, books)))
-    place.minorticks_off()
-    place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
-    place.set_title("share of right answers")
+    figure, [[place]] = new_figure(width=5.1, height=4.4)
+    best, *_ = right
+    colours, rows = {best: BLUE, focus: ORANGE}, []
+    for group, (name, shares) in enumerate(right.items()):
+        colour, top = colours.get(name, GREY), group * (len(books) + APART)
+        heights = [top + n for n in range(len(books))]
+        bars = place.barh(heights, shares, 0.76, color=colour)
+        told = [f"{share:.0%}".replace("%", " %") for share in shares]
+        place.bar_label(bars, told, padding=5, color=colour)
+        middle = (-0.24, sum(heights) / len(heights))
+        place.text(*middle, name.replace(" of", "\nof"), color=colour, ha="right", va="center")
+        rows += heights
+    place.axvline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
+    place.text(chance, -0.75, f"guessing: 1 in {1 / chance:.0f}", color=QUIET)
+    place.set(xlim=(0, 1.12), ylim=(rows[-1] + 0.5, -0.6), xticks=[])
+    place.set_yticks(rows, [*map(str, books)] * len(right))
+    place.set_ylabel("books in a text", loc="top", rotation=0)
+    place.tick_params(length=0)
+    place.spines["bottom"].set_visible(False)
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()
     )
-    numbers = ", ".join(map(str, books))
     return Picture(
         figure,
-        f"Lines of the share of right answers for {numbers} books in a text, with "
-        f"a line at {chance:.2f}, guessing. {said}.",
-        f"The more books there are, the less {focus} attention finds: of {books[-1]} the right one "
-        f"in {right[focus][-1]:.0%} of texts".replace("%", " %")
-        if sorted(right[focus], reverse=True) == list(right[focus])
-        else "",
+        f"Bars of the share of right answers for {', '.join(map(str, books))} books in a text, "
+        f"with a line at {chance:.2f}, guessing. {said}.",
+        f"Of {books[-1]} books, {focus} attention finds the right one in "
+        f"{right[focus][-1]:.0%} of texts, and {best} attention in {right[best][-1]:.0%}".replace(
+            "%", " %"
+        ),
     )

@@ -225,48 +225,39 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     place.set(xlabel="step", ylim=(0, None), xlim=(0, longest))
     place.set_title("loss, nats")
     turns, [_, many] = steps[lowest], diaries[0].curves.values()
+    late = many[-1] - many[len(many) * 2 // 3]
+    rises = f"is lowest at step {turns}, and then it rises"
     return Picture(
         figure,
         f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {turns}, "
         f"{held_out[lowest]:.1f}.",
-        f"{diary.reads:,} letters: the loss held out is lowest at step {turns}, and then it rises; "
-        f"{diaries[0].reads:,} letters: "
-        + ("still falling" if np.argmin(many) == len(many) - 1 else "so does this one")
-        if held_out[-1] > held_out[lowest]
-        else f"{diary.name}: held out, the loss is still at its lowest",
+        f"With {diary.reads:,} letters the loss held out "
+        f"{rises if held_out[-1] > held_out[lowest] else 'is lowest at the end'}\n"
+        f"With {diaries[0].reads:,} it {'falls' if late < 0 else 'rises'} by {abs(late):.2f} "
+        "in the last third of the steps.",
     )
 
 
 def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
-    """Where the phrases may lie, for one number of *not*: one of them on the wrong side alone."""
+    """Where the phrases may lie, for one number of *not*: blue where that is correct."""
     place.axhline(0, color="#b5b5b5", linewidth=1.5, zorder=0)
-    place.plot([0, 0], [-2.1, 1.95], "--", color="#b5b5b5", linewidth=1.5, zorder=0)
-    for height, word, number in ((0.75, "not like", like), (-1.35, "not hate", hate)):
-        stuck = no * number > 0  # the bar does not cross 0
-        colour = ORANGE if stuck else BLUE
-        place.plot([no, number], [height] * 2, color=colour, linewidth=22)
-        if stuck:
-            left = no < 0
-            place.text(
-                -0.2 if left else 0.2,
-                height + (0.33 if height > 0 else -0.33),
-                f"{word}: always {'hostile' if left else 'friendly'}",
-                ha="right" if left else "left",
-                va="bottom" if height > 0 else "top",
-                color=colour,
-                weight="bold",
-            )
-        else:
-            middle = ((no + number) / 2, height - 0.02)
-            place.text(*middle, f"{word}: either side", ha="center", va="center", color="white")
+    place.axvline(0, color="#b5b5b5", linewidth=1.5, linestyle="--", zorder=0)
     for word, number in (("hate", hate), ("not", no), ("like", like)):
         place.plot([number], [0], "o", color="black", markersize=9)
         told = f"{word}\n{number:+g}".replace("-", "−")
-        place.text(number, -0.18, told, ha="center", va="top")
-    place.text(-0.2, 1.75, "← hostile", color=GREY, ha="right", va="center")
-    place.text(0.2, 1.75, "friendly →", color=GREY, va="center")
-    place.set(ylim=(-2.2, 1.95), xlim=(-4.3, 4.3))
-    place.axis("off")
+        place.text(number, -0.22, told, ha="center", va="top")
+    for height, number, to in ((-1.6, like, -1), (-2.5, hate, 1)):  # on which side it is correct
+        for start, end in [(0, no), (0, number)] if no * number < 0 else [(number, no)]:
+            colour, word = (BLUE, "correct") if end * to > 0 else (ORANGE, "wrong")
+            place.barh(height, end - start, 0.6, start, color=colour)
+            middle = (start + end) / 2, height - 0.02
+            place.text(*middle, word, color="white", ha="center", va="center")
+    place.text(-0.2, 0.62, "← hostile", color=GREY, ha="right", va="center")
+    place.text(0.2, 0.62, "friendly →", color=GREY, va="center")
+    place.set(ylim=(-3, 0.85), xlim=(-4, 4), xticks=[])
+    place.set_yticks([-1.6, -2.5], ["not like", "not hate"])
+    place.tick_params(length=0, labelcolor="black")
+    place.spines[:].set_visible(False)
 
 
 @in_style
@@ -277,16 +268,17 @@ def between(like: float = 2.0, hate: float = -2.0, no: float = 3.5) -> Picture:
         like, hate: the numbers of those words.
         no: size of the number of *not*.
     """
-    figure, axes = new_figure(columns=2, width=9.2, height=3.5)
+    figure, axes = new_figure(columns=2, width=9.2, height=3.2)
     _number_line(axes[0, 0], like, -no, hate)
     _number_line(axes[0, 1], like, no, hate)
     return Picture(
         figure,
-        f"Two number lines with hate at {hate:g} and like at {like:g}. First, not at {-no:g}: the "
-        f"bar of not like reaches from {-no:g} to {like:g} and crosses 0, the bar of not hate, "
-        f"from {-no:g} to {hate:g}, lies left of 0. Then, not at {no:g}: the bar of not hate "
-        f"crosses 0, the bar of not like, from {like:g} to {no:g}, lies right of 0.",
-        "Wherever “not” stands, at least one phrase stays on the wrong side",
+        f"Two number lines with hate at {hate:g} and like at {like:g}, and under each a bar for "
+        f"where a phrase can lie. First, not at {-no:g}: the bar of not like reaches from {-no:g}, "
+        f"correct, over 0 to {like:g}, wrong; the bar of not hate, from {-no:g} to {hate:g}, is "
+        f"all wrong. Then, not at {no:g}: the bar of not like, from {like:g} to {no:g}, is all "
+        f"wrong; the bar of not hate reaches from {hate:g}, wrong, over 0 to {no:g}, correct.",
+        "Wherever “not” stands, at least one phrase is always wrong",
     )
 
 
@@ -347,13 +339,14 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
 def shown_and_needed(
     reads: Mapping[str, Mapping[str, Any]], flips: Mapping[str, Any], words: Sequence[str]
 ) -> Picture:
-    """What each map shows and what the answers hang on, a row for each model, with one scale.
+    """What two maps show and what the answers hang on, a row for each model, with one scale.
 
-    Words that no model gives much, and that no answer hangs on, are left out.
+    What “it” reads in the first block is needed where its row is, in the second where the word's
+    row is. Words that no model gives much, and that no answer hangs on, are left out.
 
     Args:
-        reads: for each map and each model, (M,) weights.
-        flips: for each model, (M,) shares of answers.
+        reads: for the map of the first block and of the second, and each model, (M,) weights.
+        flips: for each model, (M,) shares of answers, by exchanging a row between the blocks.
         words: M labels.
     """
     shown = {
@@ -364,32 +357,38 @@ def shown_and_needed(
     every = np.array([*shown.values(), needed])
     kept = np.flatnonzero((every >= SOME).any(axis=(0, 1)))
     names = [words[n] for n in kept.tolist()]
-    figure, axes = new_figure(columns=len(every), width=9.4, height=3.9)
-    told = []
-    panels = {**shown, "what is needed": needed}
-    for place, (heading, table) in zip(axes[0], panels.items(), strict=True):
-        is_map = heading in shown
-        other = needed if is_map else np.max([*shown.values()], axis=0)
-        seen = table[:, kept]
+    figure, axes = new_figure(columns=len(every), width=10.2, height=3.7)
+    told, missed = [], set()
+    panels = {**shown, "what is needed then": needed}
+    others = (np.broadcast_to(needed[:, [words.index("it")]], needed.shape), needed, every[1])
+    for place, (heading, table), other in zip(axes[0], panels.items(), others, strict=True):
+        is_map, seen = heading in shown, table[:, kept]
         image = draw_heatmap(place, seen, [*flips], names, "", least=2)
         for n, m in np.argwhere(seen >= SOME).tolist():
             digit = f"{seen[n, m]:.1f}".removesuffix(".0")
             place.text(m, n, digit, ha="center", va="center", gid=CELL)
         ink_cells(place, image)
         place.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
-        for n, m in np.argwhere((seen >= SOME) & (other[:, kept] < SOME)).tolist():
-            frame(place, n, m)
-        place.set_title(
-            f"{heading}\n{'framed: not needed' if is_map else 'framed: shown by no map'}"
-        )
-        for name, row in zip(flips, seen, strict=True):
-            most = ", ".join(f"{names[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME))
+        alone = (seen >= SOME) & (other[:, kept] < SOME)
+        for n, m in np.argwhere(alone).tolist():
+            if is_map:
+                frame(place, n, m)
+            else:
+                missed.add(n)
+                place.text(len(names) - 0.3, n, "not shown", color=ORANGE, va="center")
+        mark = "not needed" if is_map else "not shown"
+        place.set_title(f"{heading}\nframed: {mark}" if is_map else heading)
+        for name, row, marked in zip(flips, seen, alone, strict=True):
+            most = ", ".join(
+                f"{names[m]} {row[m]:.2f}{f' ({mark})' if marked[m] else ''}"
+                for m in np.flatnonzero(row >= SOME)
+            )
             told.append(f"{heading}, {name}: {most or 'nothing'}")
     return Picture(
         figure,
         f"Heatmaps, one row for each seed, one column for each word: the weight that “it” gives "
         f"the word, and last the share of answers that flip with it. {'; '.join(told)}.",
-        "What a map shows is not always what is needed\n"
+        f"In {len(missed)} of {len(flips)} trainings block 2's map does not show what is needed\n"
         "A row for each training. In a map: the weight that “it” gives each word. Last: the share "
-        "of answers that flip with the word.",
+        "of answers that flip with the word's row after block 1.",
     )

@@ -2,12 +2,11 @@
 
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
-It is the training of the lesson's writer. Arcs are weights of its first layer, at last its second:
-those that go one letter back are blue, and so is the loss while they gather. Levels are what counts
-of letters reach: how often each follows one letter, and how often it follows two; and what the
-writer reaches when its second layer hears nothing. The writer's last states differ a little from
-machine to machine, and its pages from one Python to the next, so what is shown is recorded, in
-`opening.json`.
+It is the training of the lesson's writer. Arcs are weights of its first layer: those that go one
+letter back are blue, and so is the loss while they gather. Levels are what counts of letters reach:
+how often each follows one letter, and how often it follows two. The writer's last states differ a
+little from machine to machine, and its pages from one Python to the next, so what is shown is
+recorded, in `opening.json`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import CODE, SMALL, Part, arc, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 PROMPT, LETTERS = "The value ", 64  # letters that are written, the prompt's as well
@@ -29,18 +28,17 @@ EVERY = 20  # steps from one loss to the next
 
 INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
-LEVELS = {"by 1 letter": JUMP[0], "by 2 letters": 300}  # known of a text; from which step on
+LEVELS = {"by this letter": JUMP[0], "and the one before": 300}  # a guess; from which step on
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 269
 WIDTH = 30  # letters that are shown, at most, of those it writes
 EDGE, PITCH, SIZE = 15, 15.5, 25  # the first letter's middle; from letter to letter; of letters
 FLOOR, LINE = 236, 260  # ends of the arcs, which stand on the letters; and their line
-LEFT, FIRST, RIGHT = 14, 74, 300  # of the chart: step 0, the second one, from which on logs count
-TOP, LOW = 6, 130
-LIMITS = 3.0, 1.6  # losses there; the curve comes from above
-BESIDE = RIGHT + 28  # what is said of it, right of the chart
-HEAD, TICKS, NEAR = 22, 151, 184  # lines: over the chart, of steps, and over the arcs
+LEFT, FIRST, RIGHT = 30, 96, 454  # of the chart: step 0, the second one, from which on logs count
+TOP, LOW = 8, 140
+LIMITS = 5.0, 1.55  # losses there
+HEAD, TICKS, NEAR = 26, 160, 190  # lines: in the chart, of steps, and over the arcs
 LEAST = 0.03  # a weight that is drawn
 NEAREST, FARTHER = 30, 1.2  # pull of an arc to the letter before; more for each further
 THICK = 5  # an arc of weight 1: neighbours are near
@@ -49,9 +47,8 @@ THICK = 5  # an arc of weight 1: neighbours are near
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    frames = [_frame(known, 1, **state) for state in known["states"]]
-    last = known["states"][-1] | {"weights": known["second"]}
-    return Film("A model learns to write", [*frames, _frame(known, 2, **last)], HIGH)
+    frames = [_frame(known, **state) for state in known["states"]]
+    return Film("A model learns to write", frames, HIGH)
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
@@ -67,19 +64,13 @@ def shown_of(text: str) -> slice:
     return slice(start, start + (len(words) or WIDTH))
 
 
-def _frame(
-    known: dict[str, Any], layer: int, step: int, text: str, weights: list[list[float]]
-) -> Frame:
-    losses = known["losses"]
+def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float]]) -> Frame:
+    losses, share = known["losses"], to_neighbours(weights)
     loss = _loss(step, losses)
     parts = [*_axes(step, loss), *_levels(step, known["by_counts"]), *_curve(step, losses)]
-    told = _told(step, loss, known["by_counts"], to_neighbours(weights))
-    if layer == 2:
-        parts += _cut(known["cut"])
-        told = f"Layer 2 looks back once more. Without its look the loss is {known['cut']:.1f}."
     parts += [_arc(*each) for each in _drawn(weights)]
     parts += [_letter(i, letter) for i, letter in enumerate(text[shown_of(text)])]
-    return Frame([*parts, *_share(layer, to_neighbours(weights))], told)
+    return Frame([*parts, *_share(share)], _told(step, loss, known["by_counts"], share))
 
 
 def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
@@ -93,11 +84,11 @@ def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
     return sorted(drawn, key=lambda each: each[0] - each[1] == 1)
 
 
-def _share(layer: int, share: float) -> list[Part]:
-    """Of which layer the arcs are, and how much of the weight goes one letter back."""
+def _share(share: float) -> list[Part]:
+    """How much of the first layer's weight goes one letter back."""
     left = EDGE - 7
     return [
-        word("layer", left, NEAR, f"layer {layer}:", anchor="start", weight=700),
+        word("layer", left, NEAR, "layer 1:", anchor="start", weight=700),
         word("near now", left + 76, NEAR, f"{share:.2f}", BLUE, "start", 26, 700),
         word("near name", left + 141, NEAR, "of weight goes one letter back", BLUE, "start", SMALL),
     ]
@@ -108,9 +99,9 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
     if step == 0:
         return "Noise, and arcs that go everywhere."
     if step < JUMP[0]:
-        return f"The loss falls at once, to {loss:.1f}. Hardly any weight goes one letter back."
+        return f"The loss falls at once, to {loss:.1f}. Most weight still goes elsewhere."
     if step == JUMP[0]:
-        return f"It nears {one:.1f}, which a guess by one letter alone can reach."
+        return f"It nears {one:.1f}: what a guess by this letter alone can reach."
     if step < JUMP[1]:
         return (
             f"Arcs gather: {share:.2f} goes to the letter before. The loss falls below {one:.1f}."
@@ -118,10 +109,8 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
     if step == JUMP[1]:
         return f"Nobody told it to: {share:.2f} goes one letter back. Words come."
     if step < STEPS[-1]:
-        return (
-            f"“{INVENTED}” is not a word yet. The loss reaches {two:.1f}, a guess by two letters."
-        )
-    return f"All are words, and the loss is {loss:.1f}: below a guess by two letters."
+        return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by both letters."
+    return f"All are words, and the loss is {loss:.1f}: lower than by those two letters alone."
 
 
 def _axes(step: int, loss: float) -> list[Part]:
@@ -131,48 +120,35 @@ def _axes(step: int, loss: float) -> list[Part]:
         line("before", [(LEFT, LOW), (FIRST, LOW)], GREY, 1.5, dashes="4 6"),
         line("axis", [(LEFT, LOW), (LEFT, TOP)], GREY, 1.5),
         *(
+            word(f"loss of {at}", LEFT - 7, _high(at) + 6, f"{at}", GREY, "end", SMALL)
+            for at in range(2, 6)
+        ),
+        *(
             word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
             for at in (*STEPS[:-2], STEPS[-1])
         ),
-        word("steps", BESIDE, TICKS, "steps (log)", GREY, "start", SMALL),
-        word("loss", FIRST + 130, HEAD, f"loss {loss:.1f}", ORANGE, "start", 24, 700),
-        word("step", BESIDE, HEAD, f"step {step}", anchor="start", size=24, weight=700),
+        word("steps", _along(450), TICKS, "steps (log)", GREY, size=SMALL),
+        word("height", LEFT + 32, HEAD - 4, "loss (log)", GREY, "start", SMALL),
+        word("loss", RIGHT - 250, HEAD, f"loss {loss:.1f}", ORANGE, "start", 24, 700),
+        word("step", RIGHT - 116, HEAD, f"step {step}", anchor="start", size=24, weight=700),
     ]
 
 
 def _levels(step: int, losses: list[float]) -> list[Part]:
     """How low a loss can be by so many letters, where it has been spoken of."""
-    return [
-        part
-        for (name, start), loss in zip(LEVELS.items(), losses, strict=True)
-        if step >= start
-        for part in _level(name, loss, LEFT, GREY)
-    ]
-
-
-def _level(name: str, loss: float, left: float, colour: Colour) -> list[Part]:
-    y = _high(loss)
-    return [
-        line(f"line {name}", [(left, y), (BESIDE - 8, y)], colour, 1.5, dashes="4 6"),
-        word(f"level {name}", BESIDE, y + 6, f"{name}: {loss:.1f}", colour, "start", SMALL),
-    ]
-
-
-def _cut(loss: float) -> list[Part]:
-    """Where the loss is without the second layer's look, over where it is with it."""
-    x, y = RIGHT, _high(loss)
-    return [
-        line("rises", [(x, LOW - 22), (x, y + 8)], ORANGE, 2.5, dashes="1 6"),
-        *_level("layer 2 cut", loss, x + 10, ORANGE),
-        dot("cut", x, y, 7, GROUND, edge=ORANGE),
-    ]
+    parts = []
+    for (name, start), loss in zip(LEVELS.items(), losses, strict=True):
+        if step >= start:
+            y, says = _high(loss), f"{name}: {loss:.1f}"
+            parts += [
+                line(f"line {name}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
+                word(f"level {name}", LEFT + 8, y + 18, says, GREY, "start", SMALL),
+            ]
+    return parts
 
 
 def _curve(step: int, losses: list[float]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
-    if step == 0:
-        return []
-    enters = EVERY * (losses[0] - LIMITS[0]) / (losses[0] - losses[1])  # a step
     points = [(float(EVERY * n), loss) for n, loss in enumerate(losses)]
     here = _along(step), _high(_loss(step, losses))
 
@@ -183,13 +159,13 @@ def _curve(step: int, losses: list[float]) -> list[Part]:
         gone = [(_along(at), _high(loss)) for at, loss in some if at <= step]
         return line(key, gone + [here] * (len(some) - len(gone)), colour, thick)
 
-    parts = [upto("curve", enters, STEPS[-1], ORANGE, 4.5)]
+    parts = [upto("curve", 0, STEPS[-1], ORANGE, 4.5)]
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
     if step > start:
-        middle = (_along(start) + _along(end)) / 2
-        parts.append(word("found", middle - 8, _high(2.2), "arcs gather", BLUE, "end", SMALL, 600))
+        y = _high(2.62)
+        parts.append(word("found", _along(70), y, "arcs gather", BLUE, "start", SMALL, 600))
     return [*parts, dot("dot", *here, 8, ORANGE)]
 
 
@@ -218,9 +194,9 @@ def _loss(step: float, losses: list[float]) -> float:
 
 
 def _high(loss: float) -> float:
-    """Where a loss stands in the chart."""
+    """Where a loss stands in the chart, by its logarithm."""
     most, least = LIMITS
-    return LOW - (LOW - TOP) * (loss - least) / (most - least)
+    return LOW - (LOW - TOP) * math.log(loss / least) / math.log(most / least)
 
 
 def _along(step: float) -> float:
@@ -263,8 +239,8 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         model(ids)  # whose weights are kept
         return "".join(kinds[i] for i in ids[0].tolist())
 
-    def rows_of(some: slice, block: int = 0) -> list[list[float]]:
-        rows = model.blocks[block].weights[0, some, some].tolist()
+    def rows_of(some: slice) -> list[list[float]]:
+        rows = model.blocks[0].weights[0, some, some].tolist()
         return [[round(each, 2) for each in row[: n + 1]] for n, row in enumerate(rows)]
 
     counted = [round(by_counts(read, held_out, before), 3) for before in range(1, len(LEVELS) + 1)]
@@ -284,20 +260,7 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         optimizer.zero_grad()
         F.cross_entropy(logits.flatten(0, -2), batch[:, 1:].flatten()).backward()
         optimizer.step()
-    known["second"] = rows_of(shown_of(written), 1)
-    known["cut"] = round(loss_without_look(model, 1, held_out), 3)
     return known
-
-
-def loss_without_look(model: Any, block: int, ids: Any) -> float:
-    """The loss where a block's attention adds what it adds for values of 0."""
-    from attnlab.lessons.training.reading import loss_on
-
-    mixes = model.blocks[block].W_o
-    hook = mixes.register_forward_pre_hook(lambda _, heard: (0 * heard[0],))
-    loss = loss_on(model, ids)
-    hook.remove()
-    return loss
 
 
 def by_counts(read: Any, held_out: Any, before: int, rare: float = RARE) -> float:
