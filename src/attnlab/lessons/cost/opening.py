@@ -37,7 +37,7 @@ VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
 HIGH, CELL = 268, 31  # of the sheet; a score
 LEFT, TOP = 58, 52  # of all scores
-LOW, FOOT = TOP + TOKENS * CELL, 257  # of all scores; a line under them
+LOW, FOOT = TOP + TOKENS * CELL, 261  # of all scores; a line under them
 HEADS = 19, 43  # lines over them
 ROOM, ROOM_SIZE = (256, TOP - 2), (222, LOW - TOP + 5)  # of what is kept, in fast memory
 SUMS, UNIT, STEP = 260, 100, 33  # left of columns; px for a weight of 1, and for a value of 1
@@ -165,7 +165,7 @@ def _corner(tile: int) -> Place:
 def _grid(done: int, held: int | None = None) -> list[Part]:
     """Queries, keys, and all scores, none of which is there: ticked are those that were used."""
     parts = [
-        word("queries", LEFT - 16, FOOT + 4, "queries", size=SMALL),
+        word("queries", LEFT - 16, FOOT, "queries", size=SMALL),
         word("keys", 2, HEADS[0], "keys", anchor="start", size=SMALL),
         word("values", 2, HEADS[1], "values", anchor="start", size=SMALL),
     ]
@@ -207,24 +207,19 @@ def _grid(done: int, held: int | None = None) -> list[Part]:
     return parts
 
 
-def _memory(corner: Place) -> list[Part]:
-    """Fast memory, of a tile and of what is kept."""
-    return [box("kept in", ROOM, ROOM_SIZE, ORANGE, 0.06, 2), _frame(corner)]
-
-
-def _frame(corner: Place) -> Part:
-    """Around a tile."""
+def _memory(corner: Place, colour: Colour = ORANGE) -> list[Part]:
+    """Fast memory of a tile; and of what is kept, or a room for a check."""
     (x, y), side = corner, BLOCK * CELL + 2 * MARGIN
-    return box("memory", (x - MARGIN, y - MARGIN), (side, side), ORANGE, 0.08, 3)
+    return [
+        box("kept in", ROOM, ROOM_SIZE, colour, 0.06, 2),
+        box("memory", (x - MARGIN, y - MARGIN), (side, side), ORANGE, 0.08, 3),
+    ]
 
 
 def _title(*lines: str, colour: str | Colour = ORANGE) -> list[Part]:
     """Of what is kept: where, and of which query."""
-    looks, right = ((colour, 600), (INK, 400)), ROOM[0] + ROOM_SIZE[0]
-    return [
-        word(f"title {n}", right, HEADS[n], text, look, "end", SMALL, weight)
-        for n, (text, (look, weight)) in enumerate(zip(lines, looks, strict=False))
-    ]
+    right, looks = ROOM[0] + ROOM_SIZE[0], ((colour, "end", SMALL, 600), (INK, "end", SMALL))
+    return [word(f"title {n}", right, HEADS[n], each, *looks[n]) for n, each in enumerate(lines)]
 
 
 def _apart() -> list[Part]:
@@ -352,10 +347,9 @@ def _at_once(kept: Kept) -> list[Part]:
     middle = SUMS + UNIT * s * (weights[:n].sum() + weights[n] / 2)
     held, side = f"{BLOCK**2} held, not {TOKENS**2}", LEFT + TOKENS * CELL
     return [
-        box("kept in", ROOM, ROOM_SIZE, GREY, 0.04, 2),
+        *_memory(_corner(BLOCKS**2 - 1), GREY),
         *_title("a check", "query 1 at once", colour=INK),
-        _frame(_corner(BLOCKS**2 - 1)),
-        word("held", side + MARGIN, FOOT + 4, held, ORANGE, "end", weight=700),
+        word("held", side + MARGIN, FOOT, held, ORANGE, "end", weight=700),
         _standing("block", SUMS, size, GREY, 0.3),
         *_columns(0, s * weights, VALUES, SUMS, of="once"),
         line("at once", [(SUMS, y), (SUMS + size[0], y)], ORANGE, 3),
