@@ -75,7 +75,9 @@ def opening() -> Film:
         *TRAVELS,
     ]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    parts = [*_parts(moments[-1], rows, ended=True), _faster(slow, fast)]
+    y, more = TOPS["sdpa"] + SIDE + BELOW + 20, f"{slow / fast:.0f}× as fast"
+    faster = word("faster", RIGHT, y, more, ORANGE, "end", 28, 700)  # in the call's line of time
+    parts = [*_parts(moments[-1], rows, ended=True), faster]
     says = f"On an {device}: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
     frames.append(Frame(parts, says))
     return Film("One attention, two ways", frames, HIGH)
@@ -242,12 +244,6 @@ def _stays(moment: Moment) -> list[Part]:
         x, y = sum(ROAD) / 2, TOPS["sdpa"] + SIDE / 2 + 6
         parts.append(word("none", x, y, "0 GB of scores", BLUE, size=SMALL, weight=700))
     return parts
-
-
-def _faster(slow: float, fast: float) -> Part:
-    """In the call's line of time."""
-    y = TOPS["sdpa"] + SIDE + BELOW + 20
-    return word("faster", RIGHT, y, f"{slow / fast:.0f}× as fast", ORANGE, "end", 28, 700)
 
 
 def _gone(trip: float) -> str:

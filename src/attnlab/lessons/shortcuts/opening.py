@@ -46,10 +46,10 @@ KEEPS = {
     "shared": "keeps a quarter",
 }
 TOLD = {
-    "full": f"Full attention keeps every book's key and value in {HEADS} heads: {{}}% right.",
+    "full": f"Full attention keeps every book's key and value in {HEADS} heads: {{:.0%}} right.",
     "window": f"A window keeps {WINDOW - 1} books and the question. Far ones it guesses: "
     f"1 in {LETTERS}.",
-    "sum": "A running sum adds all books into one small table in each head: {}% right.",
+    "sum": "A running sum adds all books into one small table in each head: {:.0%} right.",
     "shared": "Heads that share keys and values keep a quarter, and still find the book.",
 }
 Cell = dict[str, Any]  # how often a way is right in a test; what a text asks for, and its weights
@@ -91,7 +91,7 @@ def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
     full, *ways = NAMES
-    told = {way: TOLD[way].format(_percent(known[way][FAR])) for way in NAMES}
+    told = {way: TOLD[way].format(known[way][FAR]["right"]) for way in NAMES}
     asked = f"The question names a far book. Its answer is the letter inside, one of {LETTERS}."
     frames = [Frame(_question(_unseen(known)), asked)]
     parts = [
@@ -113,10 +113,6 @@ def opening() -> Film:
     says = f"Four of {FEW} books at once: one shared key is too narrow, arcs go astray."
     frames.append(Frame(parts, says))
     return Film("Three ways to keep less, and what each one loses", frames, HIGH)
-
-
-def _percent(cell: Cell) -> str:
-    return f"{100 * cell['right']:.0f}"
 
 
 # A shelf ------------------------------------------------------------------------------------------
@@ -227,5 +223,5 @@ def _result(way: str, y: float, test: str, known: Known) -> Part:
     """How often a way is right in a test, if it was put to it."""
     text, colour = "–", GREY
     if cell := known[way].get(test):
-        text, colour = f"{_percent(cell)}%", BLUE if cell["right"] >= FOUND else ORANGE
+        text, colour = f"{cell['right']:.0%}", BLUE if cell["right"] >= FOUND else ORANGE
     return word(f"{way} {test}", TESTS[test][0], y, text, colour, size=LARGE, weight=HEAVY)
