@@ -762,12 +762,14 @@ def test_the_models_own_attention_notices_a_trade_and_equal_weights_do_not() -> 
                 assert long == pytest.approx(max(model_film.LONG * chance, 0.1), abs=0.01)
             thick = [float(drawn[at][f"{key} look {n}"]["stroke-width"]) for n in range(5)]
             shares = known.heads.mean(dim=0).numpy()
-            np.testing.assert_allclose(thick, 1 + 7 * shares, atol=0.01)
+            np.testing.assert_allclose(thick, 1 + (model_film.THICKEST - 1) * shares, atol=0.01)
     arcs = [{key for key in parts if " look " in key} for parts in drawn]
     assert all(each == arcs[0] for each in arcs)  # one set of arcs
     for n, answered in enumerate([[], ["own"], ["own", "equal"], [], ["own", "equal"]]):
         assert [key for key in ("own", "equal") if f"{key} chance 0" in frames[n]] == answered
-        assert ("own answer 1" in frames[n]) == (n > 1)  # not before it is written
+        asked = [key for key in ("own", "equal") if frames[n][f"{key} answer 0"] == "?"]
+        assert sorted([*answered, *asked]) == ["equal", "own"]
+        assert ("own answer 1" in frames[n]) == (n in (2, 4))  # not before it is written
 
 
 @pytest.mark.lessons("14-real-model")
