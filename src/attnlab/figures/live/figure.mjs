@@ -22,6 +22,8 @@ export function setText(node, text) {
 
 // Numbers ---------------------------------------------------------------------------------------
 
+export const FAINT = 0.05; // less weight is seen as a colour, without a number
+
 /** Face and ink for a share between 0 and 1, as ramp.py gives them to the style sheet. */
 export const shade = (share) => {
   const step = Math.round(Math.min(Math.max(share, 0), 1) * 20);

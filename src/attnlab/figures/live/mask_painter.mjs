@@ -1,6 +1,6 @@
 // Draws MaskPainter: what the mask does to a text, the weights, whose cells are painted, and beside them the mask in both conventions.
 
-import { element, grid, mount, moved, setText, settling, shade, slider } from "./figure.mjs";
+import { FAINT, element, grid, mount, moved, setText, settling, shade, slider } from "./figure.mjs";
 
 /** The cells from one to another in a straight line, both included: a fast pointer leaves cells out. */
 export function line(from, to) {
@@ -27,8 +27,11 @@ function draw(body, model) {
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
   body.classList.add("painter");
-  const told = element("p", { class: "told", "aria-live": "polite" });
+  const told = element("p", { class: "told" });
+  const said = element("p", { class: "unseen", "aria-live": "polite" });
   const counted = element("p", { class: "counted" });
+  const whose = element("summary");
+  const numbers = element("details", {}, whose, told, counted);
   const effect = element("p", { class: "effect finding", "aria-live": "polite" });
   const change = (input) => model.send({ change: input });
 
@@ -38,7 +41,9 @@ function draw(body, model) {
       each.moveTo({ row }); // where Tab leads
       each.highlight(row);
     }
-    setText(told, model.get("state").told[row]);
+    const { told: sentences, named } = model.get("state");
+    setText(whose, `“${named[row]}” in numbers`);
+    for (const each of [told, said]) setText(each, sentences[row]);
   };
   const select = (row) => {
     choose(row);
@@ -132,8 +137,7 @@ function draw(body, model) {
         onAct: ({ row, column }) => model.send({ toggle: [row, column] }),
       });
       const node = element("div", { class: "convention" }, letters.node,
-        element("p", {}, element("strong", {}, name), `: ${means}`, element("br"),
-          element("code", {}, ...call.split(/(?<=\()/).flatMap((part) => [part, element("wbr")]))));
+        element("p", {}, element("strong", {}, name), `: ${means}`), element("code", {}, call.replace(/\((?=q)/, "(\n  ")));
       return { node, letters, name };
     });
     body.style.setProperty("--tokens", tokens.length);
@@ -145,7 +149,7 @@ function draw(body, model) {
       element("div", { class: "panels" }, painted(tokens),
         element("div", { class: "conventions" }, ...letters.map(({ node }) => node),
           element("p", { class: "hint" }, "Filled: True."))),
-      told, counted,
+      numbers, said,
       element("p", { class: "hint" },
         "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on."),
     );
@@ -161,8 +165,9 @@ function draw(body, model) {
     weights.forEach((row, n) => {
       if (shown && sameRow(shown, state, n)) return;
       row.forEach((weight, m) => {
-        const text = blocked[n][m] ? "0" : weight.toFixed(2);
-        const name = `${named[n]} to ${named[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${text}`;
+        const number = blocked[n][m] ? "0" : weight.toFixed(2);
+        const name = `${named[n]} to ${named[m]}: ${blocked[n][m] ? "blocked" : "open"}, ${number}`;
+        const text = weight >= FAINT || blocked[n].every(Boolean) ? number : "";
         const [face, ink] = shade(weight);
         table.paint(n, m, { text, name, blocked: blocked[n][m], face, ink });
         parts.letters.forEach(({ letters, name: convention }, which) => {

@@ -56,6 +56,7 @@ function draw(body, model) {
     const labels = books.map((book) => drawn("text", {}, book));
     const query = drawn("path", { class: "query" });
     const slope = drawn("path", { class: "slope" });
+    labels.push(drawn("text", { class: "more" }, model.get("state").more)); // of the slope
     const handle = drawn("circle", { r: 7, class: "handle", role: "slider", tabindex: 0, "aria-label": "query" });
     const plane = drawn(
       "svg",
@@ -119,7 +120,8 @@ function draw(body, model) {
       found,
       element("div", { class: "panels" },
         element("div", { class: "beside" }, plane, heat.node,
-          element("p", { class: "legend" }, `${legend[0]} ${legend[1]} `, element("span", { class: "shades" }), ` to ${legend[2]}`),
+          element("p", { class: "legend" }, `${legend[0]} `,
+            element("span", { class: "ends" }, `${legend[1]} `, element("span", { class: "shades" }), ` ${legend[2]}`)),
           element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
         element("div", { class: "beside" },
           element("p", { class: "hint", "aria-hidden": "true" }, "The blend:"),
@@ -146,8 +148,13 @@ function draw(body, model) {
       path.setAttribute("stroke-width", 1.5 + 5 * soft.weights[m]);
       parts.blend[m].style.flexGrow = soft.weights[m];
       setText(parts.blend[m], soft.weights[m] < NAMED ? "" : state.books[m]);
-      parts.labels[m].setAttribute("x", arrows.labels[m][0]);
-      parts.labels[m].setAttribute("y", arrows.labels[m][1] + 3);
+    });
+    parts.labels.forEach((label, m) => {
+      const [x, y] = arrows.labels[m] ?? [];
+      label.style.visibility = y === undefined ? "hidden" : "";
+      if (y === undefined) return;
+      label.setAttribute("x", x);
+      label.setAttribute("y", y + 3);
     });
     parts.query.setAttribute("d", `M0 0L${arrows.tip}`); // the knob is its head
     parts.slope.setAttribute("d", arrows.slope);

@@ -25,9 +25,10 @@ from attnlab.figures.live.soft_lookup_plane import (
     drawing,
     ground,
     labels,
+    path,
     place,
     reach_of,
-    slope_arrow,
+    steepest,
 )
 from attnlab.figures.palette import SERIES
 
@@ -119,6 +120,11 @@ class SoftLookup(Figure):
         jumps = _jumps(keys[best], values[best])
         shares = soft_weights(query[None].copy(), keys.copy(), scale=1 / temperature)[0]
         tips, at = place(keys, reach), place(query, reach)
+        end = steepest(at, slope[0])
+        more = f"more {inputs['entries'][0].partition(' (')[0]}"
+        ends, words = list(tips), list(inputs["books"])
+        if (end != at).any():
+            ends, words = [*ends, np.clip(end, -EDGE * 0.8, EDGE * 0.8)], [*words, more]
         state = {
             "query": query.tolist(),
             "temperature": temperature,
@@ -149,11 +155,12 @@ class SoftLookup(Figure):
             },
             "arrows": {
                 "keys": [arrow(tip) for tip in tips],
-                "labels": labels(tips, inputs["books"], at),
+                "labels": labels(np.array(ends), words, at),
                 "query": arrow(at),
                 "tip": at.tolist(),
-                "slope": slope_arrow(at, slope[0]),
+                "slope": path(at, end),
             },
+            "more": more,
         }
         return {**state, "found": finding(state), "told": in_words(state)}
 
@@ -257,7 +264,7 @@ def _hard_in_words(state: Values) -> str:
 
 def _legend(entry: str, values: np.ndarray) -> list[str]:
     """What the ground means, and the ends of its shades."""
-    return [f"Ground: the soft answer for {entry}, from", *map(written, _ends(values))]
+    return [f"Ground: the soft answer for {entry}:", *map(written, _ends(values))]
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:

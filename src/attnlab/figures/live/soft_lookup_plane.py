@@ -17,7 +17,7 @@ from attnlab.figures.palette import ORANGE, SERIES
 ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
 EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the names of the axes
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
-KNOB, HIGH, WIDE, GAP = 9, 6, 2.6, 7  # radius; half of a label, of each letter, and around it
+KNOB, HIGH, WIDE, GAP = 9, 7, 3.6, 7  # radius; half of a label, of each letter, and around it
 CELLS = 24  # of the shaded ground, along an edge
 Values = dict[str, Any]
 
@@ -48,12 +48,12 @@ def arrow(tip: np.ndarray) -> str:
     return path(np.zeros(2), tip)
 
 
-def slope_arrow(tip: np.ndarray, slope: np.ndarray) -> str:
-    """The direction in which the soft answer grows fastest; '' where its slope shows as 0."""
+def steepest(tip: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """The end of an arrow along which the soft answer grows fastest; its tip if that shows as 0."""
     steepness = float(np.linalg.norm(slope))
     if steepness < 0.005:
-        return ""
-    return path(tip, tip + SLOPE_LENGTH * slope / steepness * np.array([1, -1]))
+        return tip
+    return tip + SLOPE_LENGTH * slope / steepness * np.array([1, -1])
 
 
 def ground(keys: np.ndarray, values: np.ndarray, temperature: float) -> list[float]:
@@ -81,7 +81,7 @@ def labels(tips: np.ndarray, words: Sequence[str], query: np.ndarray) -> list[li
     """Where the keys' names stand: near their tips, and on no arrow, no knob and no other name.
 
     Args:
-        tips: (M, 2), where the keys' arrows end in the drawing.
+        tips: (M, 2), where the keys' arrows end in the drawing, or a slope's.
         words: M names.
         query: (2,), where the query's arrow ends, with the knob.
     Returns:
@@ -91,20 +91,23 @@ def labels(tips: np.ndarray, words: Sequence[str], query: np.ndarray) -> list[li
     turns = np.arange(0, 2 * np.pi, np.pi / 6)
     circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     lines = np.concatenate([along * tip for tip in [*tips, query]])
-    taken = np.concatenate([query + share * KNOB * circle for share in (0, 0.5, 1)])
+    taken = np.concatenate(
+        [query + share * KNOB * circle for share in (0, 0.5, 1)]
+        + [tip + 5 * circle for tip in tips]
+    )
     middles: list[list[float]] = []
     for tip, word in zip(tips, words, strict=True):
         half = np.array([WIDE * len(word), HIGH])
         outwards = np.arctan2(tip[1], tip[0])
         best, least = tip, np.inf
         near_first = sorted(turns, key=lambda turn: min(turn, 2 * np.pi - turn))
-        for gap, turn in product((GAP, GAP + KNOB), near_first):
+        for gap, turn in product((GAP, GAP + KNOB, GAP + 3 * KNOB), near_first):
             way = np.array([np.cos(outwards + turn), np.sin(outwards + turn)])
             middle = tip + way * (half + gap)
             crossed, met = (
                 (np.abs(dots - middle) < half + 1).all(axis=1) for dots in (lines, taken)
             )
-            met_or_out = met.any() or (np.abs(middle) + half > EDGE + MARGIN / 2).any()
+            met_or_out = met.any() or (np.abs(middle) + half > EDGE + MARGIN / 4).any()
             bad = crossed.sum() + len(lines) * met_or_out
             if bad < least:
                 best, least = middle, bad
@@ -145,6 +148,10 @@ def drawing(state: Values) -> str:
         keys,
         f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>',
         f'<path d="{arrows["slope"]}" {line} stroke="{ORANGE.drawn}" stroke-width="2"/>',
+        *(
+            text(x, y + 3, state["more"], "middle")
+            for x, y in arrows["labels"][len(state["books"]) :]
+        ),
         wide=380,
         size=9,
     )

@@ -1,6 +1,6 @@
-// Draws WhoListens: the heatmap, with one of its rows as bars over the keys, or arcs over the sentence; and that row in words.
+// Draws WhoListens: the heatmap, with bars over the keys where a mask moved weight, or arcs over the sentence; and one row in words.
 
-import { drawn, element, grid, mount, moved, setText, settling, shade } from "./figure.mjs";
+import { FAINT, drawn, element, grid, mount, moved, setText, settling, shade } from "./figure.mjs";
 
 const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
@@ -8,8 +8,7 @@ const CROWD = 17;
 const FEW = 7; // are set larger
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
-const MOST = 2.2; // times its size, in a place that is wider
-const FAINT = 0.05; // less weight has no arc in a row that is not chosen
+const MOST = 1.8; // times its size, in a place that is wider
 
 /** Where words stand in a line: the middle of each, and the end of the last. */
 export function inLine(words) {
@@ -71,19 +70,21 @@ function arches({ words, names, onChoose, onHover }) {
 
 /** One row of weights, under its query's name, as bars over their keys' columns, and how much came or went since before. */
 function bars(count) {
-  const parts = Array.from({ length: count }, () => ["fill", "came", "went"].map((name) => element("span", { class: name })));
+  const parts = Array.from({ length: count }, () => ["fill", "went", "came", "change"].map((name) => element("span", { class: name })));
   const cells = parts.map((each) => element("td", {}, element("div", {}, ...each)));
   const name = element("td", { class: "whose" });
-  const height = (part, share) => { part.style.height = `${100 * Math.max(share, 0)}%`; };
   return {
     node: element("tr", { class: "bars", "aria-hidden": "true" }, name, ...cells),
-    paint: (query, row, before = row) => {
+    paint: (query, row, before, most) => {
       setText(name, query);
       row.forEach((weight, m) => {
-        const [fill, came, went] = parts[m];
+        const [fill, went, came, change] = parts[m];
+        const more = weight - before[m];
+        const height = (part, share) => { part.style.height = `${80 * Math.max(share, 0) / most}%`; };
         height(fill, Math.min(weight, before[m]));
-        height(came, weight - before[m]);
-        height(went, before[m] - weight);
+        height(came, more);
+        height(went, -more);
+        setText(change, Math.abs(more) < FAINT ? "" : `${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(2)}`);
       });
     },
   };
@@ -98,14 +99,15 @@ function draw(body, model) {
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const above = element("div", { class: "tools" });
   const panels = element("div", { class: "panels" });
-  const taken = element("p", { class: "hint", "aria-hidden": "true" }, "Orange: what the mask took, and who has it now.");
+  const taken = element("p", { class: "hint", "aria-hidden": "true" }, "Orange: what the mask took (−), and who has it now (+).");
   body.append(above, found, panels, taken, said);
 
   const show = (row) => {
     const { weights, before, queries, found: findings } = model.get("state");
+    const most = Math.max(...[...weights, ...(before ?? [])].flat());
     table.highlight(row);
     sentence?.highlight(row);
-    chart.paint(queries[row], weights[row], before?.[row]);
+    if (before) chart.paint(queries[row], weights[row], before[row], most);
     setText(found, findings[row]);
   };
 
@@ -163,7 +165,10 @@ function draw(body, model) {
       label: model.get("title"), rows: queries, columns: keys,
       onMove: ({ row }) => select(row), onHover: preview,
     });
-    table.node.querySelector("tbody").prepend(chart.node);
+    const top = table.node.querySelector("tr");
+    top.before(chart.node, element("tr", { class: "sides", "aria-hidden": "true" },
+      element("td"), element("td", { colspan: keys.length }, "keys")));
+    top.firstChild.append(element("span", { class: "side" }, "queries"));
     const isOneSentence = JSON.stringify(queries) === JSON.stringify(keys);
     sentence = isOneSentence ? arches({ words: queries, names: named.queries, onChoose: select, onHover: preview }) : null;
     views = [table.node, ...(sentence ? [sentence.node] : [])];
@@ -187,15 +192,14 @@ function draw(body, model) {
     size = wanted;
     if (choice) choice.value = state.shown;
     const { named } = state;
-    taken.hidden = !state.before;
-    found.classList.toggle("short", !state.before);
+    taken.hidden = chart.node.hidden = !state.before;
     state.weights.forEach((row, n) =>
       row.forEach((weight, m) => {
         const blocked = state.blocked[n][m];
-        const text = blocked && weight === 0 ? "0" : weight.toFixed(2);
-        const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${text}`;
+        const number = blocked && weight === 0 ? "0" : weight.toFixed(2);
+        const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${number}`;
         const [face, ink] = shade(weight);
-        table.paint(n, m, { text, name, blocked, face, ink });
+        table.paint(n, m, { text: weight < FAINT ? "" : number, name, blocked, face, ink });
         sentence?.paint(n, m, weight);
       }),
     );

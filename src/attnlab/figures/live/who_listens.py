@@ -1,4 +1,4 @@
-"""Who listens to whom: a heatmap of weights, and one row of it as bars over the keys, in words."""
+"""Who listens to whom: a heatmap of weights, a row of it in words, and what a mask moved in it."""
 
 from __future__ import annotations
 
@@ -117,7 +117,8 @@ class WhoListens(WithRows):
         if before is not None:
             for n, (query, row, hidden, entropy) in enumerate(rows):
                 if went := gone(query, row, keys, hidden, before[n]):
-                    found[n], told[n] = went, f"{went} {spread_in_words(row, hidden, entropy)}"
+                    found[n] = gone(query, row, keys, hidden, before[n], ("“{}”", "“{}”"))
+                    told[n] = f"{went} {spread_in_words(row, hidden, entropy)}"
         return {
             "weights": weights.tolist(),
             "queries": as_labels(tokens),
@@ -273,20 +274,26 @@ def finding(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
 
 
 def gone(
-    query: str, row: np.ndarray, keys: Sequence[str], hidden: np.ndarray, before: np.ndarray
+    query: str,
+    row: np.ndarray,
+    keys: Sequence[str],
+    hidden: np.ndarray,
+    before: np.ndarray,
+    forms: tuple[str, str] = ("“{}” ({:.2f})", "“{}” (+{:.2f})"),
 ) -> str:
     """Where the weight of blocked keys went, in a sentence; '' if they had none.
 
     Args:
         query, row, keys, hidden: as in `in_words`.
         before: (M,) weights with nothing blocked.
+        forms: of a key that lost its share, and of one that has it.
     """
     lost = before * hidden
     if lost.sum() < SHOWN or not row.any():
         return ""
-    *givers, last = _most(lost, keys, "“{}” ({:.2f})")
+    *givers, last = _most(lost, keys, forms[0])
     taken = f"{', '.join(givers)} and {last}" if givers else last
-    every = _most(row - before, keys, "“{}” (+{:.2f})")
+    every = _most(row - before, keys, forms[1])
     *takers, last = every[:TOLD]
     given = f"{', '.join(takers)} and {last}" if takers else last
     mostly = "mostly " if len(every) > TOLD else ""

@@ -78,7 +78,7 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
         shares = measure.verbs(model, words, change)
         verb = max(shares, key=lambda each: shares[each])
         number = "singular" if verb == "runs" else "plural"
-        said = " ".join([*words[-3:], verb])
-        return f"The model goes on: “… {said}”, {number} with {shares[verb]:.2f}."
+        said = " ".join([*words[1:3], "…", *words[-3:], verb])
+        return f"The model goes on: “{said}”, {number} with {shares[verb]:.2f}."
 
     return scores, told
