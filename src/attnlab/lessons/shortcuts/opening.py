@@ -82,8 +82,8 @@ def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
 def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    asked = "Four small trained models are asked for the letter in a far book, one of "
-    frames = [Frame(_question(), f"{asked}{LETTERS}.")]
+    asked = f"Four small trained models name the letter in a far book, 1 of {LETTERS} letters."
+    frames = [Frame(_question(), asked)]
     for turn, told in enumerate(TOLD):
         parts = [word("of", RIGHT, 17, "right on far books", GREY, "end", SMALL)]
         for way in reversed(WAYS):  # until its turn, a way's ink lies behind that of the first
