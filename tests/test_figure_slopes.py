@@ -52,6 +52,8 @@ def test_what_is_reached_is_told(figure: Slopes) -> None:
     reach = ("q: “want”", "k: all", "1st sentence", "v: all", "1st sentence", "column 1", "0")
     assert tells(told, *entry, *reach)
     assert repr(figure).endswith(told)
+    found = figure.state["found"]["0 2 1"]
+    assert tells(found, "1 row of q", "3 of k", "3 of v", "none in the 2nd sentence")
 
 
 def test_a_mask_ends_the_reach(figure: Slopes) -> None:

@@ -719,6 +719,8 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
         assert [f"done {n}" in parts for n in range(9)] == [n < int(faces[0]) for n in range(9)]
     for parts in (frames[0], frames[-1]):
         assert [key for key in parts if key.startswith("box")] == []
+    tile, under = frames[-1]["memory"], frames[-1]["held"]  # it is said of the tile, not the check
+    assert float(under["x"]) == float(tile["x"]) + float(tile["width"])
 
 
 @pytest.mark.lessons("11-cost")

@@ -210,7 +210,7 @@ print("X", tuple(X.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tup
 
 # %% [markdown]
 # Choose a number of the output, by a click or by arrow keys. The figure calls `backward()` on it, and shows
-# the slopes that arrive in q, k and v of both sentences: blue below 0, orange above, and a bare 0 where the slope
+# the slopes that arrive in q, k and v of both sentences: blue below 0, orange above, and grey where the slope
 # is exactly 0. It begins with entry 0 of *want* in the 1st sentence. Before you choose another entry of *want*,
 # and then one of the 2nd sentence, say which cells will be coloured.
 

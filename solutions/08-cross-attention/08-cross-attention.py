@@ -471,7 +471,7 @@ figures.cross_attention.maps(
         "decoder, self": (decoder, english, english, future),
         "cross": (weights[0], english, german, None),
     },
-    "A decoder looks ahead in the German, never in its own English",
+    "What looks ahead, looks in the German: the decoder never does in its own English",
 )
 
 # %% [markdown]

@@ -74,7 +74,7 @@ def found(way: str, test: str, seed: int = 1) -> dict[str, Any]:
             right = [reader(few).argmax(-1) for few in texts[far].split(40)]
         share = (torch.cat(right) == answers[far]).float().mean().item()
     drawn = task.draw(50, torch.Generator().manual_seed(5))[0]
-    text = next(text for text in drawn if shows(asked_for(text)))
+    text = next(text for text in drawn if shows(*asked_for(text)))
     q, k, _ = reader.heads(text[None])
     n = q.shape[-2]
     # With one-hot values, what comes out are the weights.
@@ -83,13 +83,13 @@ def found(way: str, test: str, seed: int = 1) -> dict[str, Any]:
     return {"right": round(share, 2), "asked": asked_for(text), "weights": shown}
 
 
-def shows(asked: list[int]) -> bool:
-    """It asks for a far book, or for four that differ."""
-    return 0 < asked[0] < 8 if len(asked) == 1 else len({*asked}) == len(asked)
+def shows(first: int, *others: int) -> bool:
+    """A text asks for a far book, or for four that differ."""
+    return len({first, *others}) == 4 if others else 0 < first < 8
 
 
 def both(way: str, seed: int = 1) -> dict[str, Any]:
-    """The first test, and the second for those who passed it."""
+    """The second test is for those who passed the first."""
     first = found(way, FAR, seed)
     return {FAR: first} | ({FOUR: found(way, FOUR, seed)} if first["right"] >= FOUND else {})
 

@@ -186,7 +186,7 @@ def _with_heads() -> dict[str, Box]:
         name: box._replace(at=(_WITH_HEADS.get(name, box.at[0]), box.at[1]))
         for name, box in BOXES.items()
     }
-    last = boxes.pop("W_o")._replace(at=(_JOIN.at[0] - 0.2, _BELOW), under="")
+    last = boxes.pop("W_o")._replace(at=(_JOIN.at[0], _BELOW), under="")
     return boxes | {"join": _JOIN, "W_o": last}
 
 

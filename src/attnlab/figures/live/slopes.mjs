@@ -10,7 +10,8 @@ function draw(body, model) {
   const { rest } = settling(model, "entry");
   const told = element("p", { class: "told unseen", "aria-live": "polite" });
   const panels = element("div", { class: "slopes" });
-  body.append(element("p", { class: "hint" }, "Choose a number of the output. The others say how much a nudge to each of them moves it: orange up, blue down, a bare 0 not at all."), panels, told);
+  const found = element("p", { class: "finding", "aria-hidden": "true" });
+  body.append(found, element("p", { class: "hint" }, "Choose a number of the output. The others say how much a nudge to each of them moves it: orange up, blue down, grey not at all."), panels, told);
 
   const place = () => {
     const [sentence, token, column] = chosen;
@@ -18,7 +19,7 @@ function draw(body, model) {
   };
 
   const show = () => {
-    const { slopes, shades, names, told: sentences, sentences: { 0: { length } } } = model.get("state");
+    const { slopes, shades, names, found: findings, told: sentences, sentences: { 0: { length } } } = model.get("state");
     const { row, column } = place();
     for (const node of panels.querySelectorAll(".chosen")) {
       node.classList.remove("chosen");
@@ -34,7 +35,8 @@ function draw(body, model) {
       slopes[key][name].forEach((line, r) => line.forEach(([text, shade], c) => {
         const [face, ink] = shades[shade] ?? ["", ""];
         const cell = cells[r][c];
-        setText(cell, text);
+        setText(cell, face ? text : "");
+        cell.ariaLabel = face ? null : text;
         cell.style.background = face;
         cell.style.color = ink;
         cell.classList.toggle("nothing", !face);
@@ -47,6 +49,7 @@ function draw(body, model) {
         setText(end, isTouched ? names[n] : `${names[n]}: all 0`);
       });
     }
+    setText(found, findings[key]);
     setText(told, sentences[key]);
   };
 

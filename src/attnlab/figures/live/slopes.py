@@ -46,7 +46,7 @@ SHADES = [
     for n, (face, on_it) in enumerate(RAMPS[0])
 ]
 
-QUIET = ("none", palette.GREY.drawn)  # of a bare 0 in the still figure
+QUIET = ("#8882", palette.GREY.drawn)  # of an exact 0 in the still figure
 
 
 def _ramps(selector: str) -> str:
@@ -141,9 +141,12 @@ class Slopes(Figure):
                 }
                 for place in places
             },
-            "told": {
-                _key(*place): _told(place, sentences, {n: p[place] for n, p in slopes.items()})
-                for place in places
+            **{
+                name: {
+                    _key(*place): tell(place, sentences, {n: p[place] for n, p in slopes.items()})
+                    for place in places
+                }
+                for name, tell in (("found", _found), ("told", _told))
             },
         }
 
@@ -251,6 +254,23 @@ def _cells(slopes: np.ndarray, limit: float) -> list[list[tuple[str, int]]]:
         ]
         for row in slopes
     ]
+
+
+def _found(
+    place: tuple[int, ...], sentences: Sequence[Sequence[str]], slopes: dict[str, np.ndarray]
+) -> str:
+    """How many rows have a slope that is not 0, and which sentences have none."""
+    sentence, token, column = place
+    rows = np.array([part.any(axis=-1) for part in slopes.values()])  # (3, B, N)
+    q, k, v = rows.sum(axis=(1, 2))
+    beyond = [
+        f", none in the {ordinal(n + 1)} sentence"
+        for n in np.flatnonzero(~rows.any((0, 2))).tolist()
+    ]
+    return (
+        f"Entry {column} of “{sentences[sentence][token]}” has slopes to {q} "
+        f"{'row' if q == 1 else 'rows'} of q, {k} of k and {v} of v{''.join(beyond)}"
+    )
 
 
 def _told(

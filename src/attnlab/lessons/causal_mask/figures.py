@@ -47,7 +47,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
     panels = (
         ("1. loop:\nreads its past", read, ("✓", "")),
         ("2. matrix:\n1/n for each", as_array(averages), None),
-        ("3. scores:\nsoftmax makes 2", read, ("0", "−∞")),
+        ("3. scores: their\nsoftmax is 2.", read, ("0", "−∞")),
         ("4. queries, keys\nset the scores", as_array(weights), None),
     )
     for place, (title, matrix, marks) in zip(axes[0], panels, strict=True):
@@ -68,7 +68,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         "Third, scores of 0 and, where it is hatched, minus infinity: their softmax is the second "
         f"panel. Fourth, the weights that queries and keys set, row by row: {rows}.",
         "Three ways to average the past; in the fourth, queries and keys weigh it\n"
-        "Hatched: books that are not there yet.",
+        "Hatched: words that are not there yet.",
     )
 
 

@@ -37,7 +37,7 @@ VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
 HIGH, CELL = 268, 31  # of the sheet; a score
 LEFT, TOP = 58, 52  # of all scores
-LOW, FOOT = TOP + TOKENS * CELL, 257  # of all scores; a line under them
+LOW, FOOT = TOP + TOKENS * CELL, 261  # of all scores; a line under them
 HEADS = 19, 43  # lines over them
 ROOM, ROOM_SIZE = (256, TOP - 2), (222, LOW - TOP + 5)  # of what is kept, in fast memory
 SUMS, UNIT, STEP = 260, 100, 33  # left of columns; px for a weight of 1, and for a value of 1
@@ -102,7 +102,7 @@ def opening() -> Film:
 
     def tile(j: int, told: str, *more: Part, held: Kept | None = None) -> None:
         """One of the first queries in fast memory, and what is held of those before it."""
-        parts = [*_grid(j, j), *_memory(_corner(j)), _title("fast memory · query 1")]
+        parts = [*_grid(j, j), *_memory(_corner(j)), *_title("fast memory", "query 1; 2 likewise")]
         parts += [*_scores(j, first[j], firsts[j].m), *_largest(held or firsts[j], held is None)]
         frames.append(Frame([*parts, *more], told))
 
@@ -132,7 +132,7 @@ def opening() -> Film:
     tile(2, told, *columns(1, True), *columns(2), *_block([a, b]))
     told = "Poured level a last time: the height is the answer to query 1."
     tile(2, told, *columns(2, True), *_block(firsts))
-    told = f"On it goes. A check: all {TOKENS} columns of query 1 at once give "
+    told = f"On it goes, {BLOCK**2} scores at a time. All {TOKENS} of query 1 at once give "
     parts = [*_grid(BLOCKS**2), *_at_once(c)]
     frames.append(Frame(parts, f"{told}{c.answers[0]:.1f}, too."))
     return Film("Exact attention, tile by tile", frames, HIGH)
@@ -207,18 +207,19 @@ def _grid(done: int, held: int | None = None) -> list[Part]:
     return parts
 
 
-def _memory(corner: Place) -> list[Part]:
-    """Fast memory, of a tile and of what is kept."""
+def _memory(corner: Place, colour: Colour = ORANGE) -> list[Part]:
+    """Fast memory of a tile; and of what is kept, or a room for a check."""
     (x, y), side = corner, BLOCK * CELL + 2 * MARGIN
     return [
-        box("kept in", ROOM, ROOM_SIZE, ORANGE, 0.06, 2),
+        box("kept in", ROOM, ROOM_SIZE, colour, 0.06, 2),
         box("memory", (x - MARGIN, y - MARGIN), (side, side), ORANGE, 0.08, 3),
     ]
 
 
-def _title(text: str, colour: str | Colour = ORANGE) -> Part:
-    """Of what is kept."""
-    return word("title", ROOM[0] + ROOM_SIZE[0], HEADS[1], text, colour, "end", SMALL, 600)
+def _title(*lines: str, colour: str | Colour = ORANGE) -> list[Part]:
+    """Of what is kept: where, and of which query."""
+    right, looks = ROOM[0] + ROOM_SIZE[0], ((colour, "end", SMALL, 600), (INK, "end", SMALL))
+    return [word(f"title {n}", right, HEADS[n], each, *looks[n]) for n, each in enumerate(lines)]
 
 
 def _apart() -> list[Part]:
@@ -230,7 +231,7 @@ def _apart() -> list[Part]:
             box(f"room {r}{c}", (x + c * CELL, y + r * CELL), (CELL, CELL), INK, 0, 1, 0.4)
             for r, c in product(room, room)
         ),
-        _title("fast memory"),
+        *_title("fast memory"),
         word("memory room", middle, y + side + 32, f"{BLOCK**2} scores,"),
         word("tile room", middle, y + side + 59, "their q, k and v,"),
         word("totals room", middle, y + side + 86, "and a few totals"),
@@ -344,11 +345,11 @@ def _at_once(kept: Kept) -> list[Part]:
     size = UNIT * s, STEP * kept.answers[0]
     n, y = weights.argmax(), LOW - STEP * (weights @ VALUES)
     middle = SUMS + UNIT * s * (weights[:n].sum() + weights[n] / 2)
-    held = f"{BLOCK**2} scores held, not {TOKENS**2}"
+    held, side = f"{BLOCK**2} held, not {TOKENS**2}", LEFT + TOKENS * CELL
     return [
-        box("kept in", ROOM, ROOM_SIZE, GREY, 0.04, 2),
-        _title("check: query 1 at once", INK),
-        word("held", ROOM[0] + ROOM_SIZE[0], FOOT + 7, held, ORANGE, "end", 25, 700),
+        *_memory(_corner(BLOCKS**2 - 1), GREY),
+        *_title("a check", "query 1 at once", colour=INK),
+        word("held", side + MARGIN, FOOT, held, ORANGE, "end", weight=700),
         _standing("block", SUMS, size, GREY, 0.3),
         *_columns(0, s * weights, VALUES, SUMS, of="once"),
         line("at once", [(SUMS, y), (SUMS + size[0], y)], ORANGE, 3),

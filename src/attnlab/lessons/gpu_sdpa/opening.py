@@ -75,7 +75,9 @@ def opening() -> Film:
         *TRAVELS,
     ]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    parts = [*_parts(moments[-1], rows, ended=True), _faster(slow, fast)]
+    y, more = TOPS["sdpa"] + SIDE + BELOW + 20, f"{slow / fast:.0f}× as fast"
+    faster = word("faster", RIGHT, y, more, ORANGE, "end", 28, 700)  # in the call's line of time
+    parts = [*_parts(moments[-1], rows, ended=True), faster]
     says = f"On an {device}: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
     frames.append(Frame(parts, says))
     return Film("One attention, two ways", frames, HIGH)
@@ -193,10 +195,9 @@ def _road(moment: Moment, ended: bool) -> list[Part]:
     """Attend's scores on their way to memory or back, and how many have gone; or all that went."""
     top, (start, end), trip = TOPS["naive"], ROAD, moment.trip
     if ended or not trip:
-        trips = [part for n in range(1, TRIPS + 1) for part in _trip(n)] if ended else []
-        return [*trips, *_thin("naive", top, ended)]
-    y = top + SIDE / 2
-    writes = math.ceil(trip) % 2 == 1
+        over = range(1, TRIPS + 1 if ended else 1)
+        return [*_thin("naive", ended), *(part for n in over for part in _trip(n))]
+    y, writes = top + SIDE / 2, math.ceil(trip) % 2 == 1
     tip, back = (start, start + HEAD) if writes else (end, end - HEAD)
     ends = (back, end) if writes else (start, back)
     tiles = line("stream", [(x, y) for x in ends], BLUE, STREAM, dashes=DASHES)
@@ -212,8 +213,7 @@ def _road(moment: Moment, ended: bool) -> list[Part]:
 
 def _arrow(key: str, ends: Place, y: float, colour: Colour) -> list[Part]:
     """A thin one, from x to x."""
-    back, tip = ends
-    by = 6 if tip < back else -6
+    (back, tip), by = ends, 6 if ends[1] < ends[0] else -6
     return [
         line(key, [(back, y), (tip, y)], colour),
         line(f"{key} head", [(tip + by, y - 4), (tip, y), (tip + by, y + 4)], colour),
@@ -230,29 +230,20 @@ def _trip(n: int) -> list[Part]:
     ]
 
 
-def _thin(way: str, top: float, answered: bool) -> list[Part]:
+def _thin(way: str, answered: bool) -> list[Part]:
     """What is little beside scores: on its way to the chip, and back to memory."""
-    start, end = ROAD
-    parts = _arrow(f"{way} reads", (start, end), top + THIN, GREY)
-    if answered:
-        parts += _arrow(f"{way} writes", (end, start), top + SIDE - THIN, GREY)
-    return parts
+    there, back = TOPS[way] + THIN, TOPS[way] + SIDE - THIN
+    writes = _arrow(f"{way} writes", ROAD[::-1], back, GREY) if answered else []
+    return [*_arrow(f"{way} reads", ROAD, there, GREY), *writes]
 
 
 def _stays(moment: Moment) -> list[Part]:
     """Of the call's scores nothing is on the way, but of what else it reads and writes."""
-    top = TOPS["sdpa"]
-    parts = _thin("sdpa", top, moment.done > 0)
+    parts = _thin("sdpa", moment.done > 0)
     if moment.done == CELLS**2:
-        x, y = sum(ROAD) / 2, top + SIDE / 2 + 6
+        x, y = sum(ROAD) / 2, TOPS["sdpa"] + SIDE / 2 + 6
         parts.append(word("none", x, y, "0 GB of scores", BLUE, size=SMALL, weight=700))
     return parts
-
-
-def _faster(slow: float, fast: float) -> Part:
-    """In the call's line of time."""
-    y = TOPS["sdpa"] + SIDE + BELOW + 20
-    return word("faster", RIGHT, y, f"{slow / fast:.0f}× as fast", ORANGE, "end", 28, 700)
 
 
 def _gone(trip: float) -> str:

@@ -151,5 +151,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float, low: st
         figure,
         f"Share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "
         f"Means before and after that: {'; '.join(said)}. Guessing gives {chance:.3f}.",
-        f"Past the last place of training {fall} fall, and {on} go on." if on and fall else "",
+        f"In this task, {fall} fall past the last place of training, and {on} go on"
+        if on and fall
+        else "",
     )

@@ -59,7 +59,7 @@ def copying(weights: Any, tokens: Sequence[str]) -> Picture:
         f"A heatmap for each word that comes again, a row for each head, a column for each of "
         f"{' '.join(keys)}. Framed is what came after the word before; there lies {words}.",
         f"A word that comes again looks at what came next the first time\n"
-        f"framed: it gets the most in {most} of {total} rows",
+        f"Framed: what came next the first time. It gets the most in {most} of {total} rows",
     )
 
 

@@ -122,15 +122,13 @@ def _row(row: Row, words: Sequence[str], answers: Sequence[str], known: Step | N
     parts.append(word(f"{key} name", 4, top + NAME, row.name, row.colour, "start", weight=700))
     for n, (answer, y) in enumerate(zip(answers, BARS, strict=False)):
         chance = known.chances[small.words.index(answer)].item() if known else 0
-        at, bold = (LEFT, top + y), 700 if chance > 0.5 else 400
+        at, low, bold = (LEFT, top + y), top + y + 23, 700 if chance > 0.5 else 400
         parts += [
             box(f"{key} room {n}", at, (LONG, THICK), GREY, 0.13),
             box(f"{key} bar {n}", at, (max(LONG * chance, 0.1), THICK), row.colour, 0.45),
-            word(f"{key} answer {n}", LEFT + 9, top + y + 23, answer, INK, "start", weight=bold),
+            word(f"{key} answer {n}", LEFT + 9, low, answer, INK, "start", weight=bold),
         ]
         if known:
-            told = f"{100 * chance:.0f}%"
-            parts.append(
-                word(f"{key} chance {n}", RIGHT, top + y + 23, told, INK, "end", SMALL, bold)
-            )
+            told = f"{chance:.0%}"
+            parts.append(word(f"{key} chance {n}", RIGHT, low, told, INK, "end", SMALL, bold))
     return parts

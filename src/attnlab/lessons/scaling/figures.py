@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,7 +42,7 @@ Numbers = Any  # nested lists or an array
 def spreads(scores: Mapping[int, Numbers]) -> Picture:
     """Histograms of raw scores, one above the other, and beside each the same ÷ √d_k.
 
-    Those within ±√d_k are dark.
+    Those within ±√d_k have the full colour.
 
     Args:
         scores: for each d_k, (…) raw scores.
@@ -89,7 +88,7 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
         f"{len(samples)} histograms of raw scores on one axis, and beside each those of the scores "
         f"divided by √d_k, on another: {'; '.join(words)}.",
         f"Scores spread as √d_k{': divided by it, all spread alike' if is_one else ''}.\n"
-        f"Dark: within ±√d_k, {about} of them. Each hill is drawn to the same height.",
+        f"In full colour: within ±√d_k, {about} of them. Each hill is drawn to the same height.",
     )
 
 
@@ -109,13 +108,12 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         best, steepest = int(np.argmax(p)), float(abs(matrix).max())
         image = place.imshow(matrix, cmap=SIGNED, vmin=-0.25, vmax=0.25, aspect="auto")
         tile(place, tokens, ["" for _ in tokens], way)
-        place.set_xticks([best], [f"“{tokens[best]}”"])
-        place.set_yticks(range(count), [f"“{token}”" for token in tokens])
-        place.set(xlabel="is nudged: its scaled score", ylim=(count - 0.5, -3.3))
-        place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count).patches[
-            best
-        ].set_color(BLUE)
-        place.text(best, -0.9 - 2 * p[best], f"{p[best]:.2f}", ha="center", color=BLUE)
+        place.set_xticks(range(count), tokens, rotation=40, ha="right", rotation_mode="anchor")
+        place.set_yticks(range(count), tokens)
+        place.set(xlabel="scaled score that is nudged", ylim=(count - 0.5, -3.3))
+        bars = place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count)
+        bars.patches[best].set_color(GREY)
+        place.text(best, -0.9 - 2 * p[best], f"{p[best]:.2f}", ha="center", color=GREY)
         at = divmod(int(abs(matrix).argmax()), count)
         place.text(*at[::-1], f"{matrix[at]:.2f}", ha="center", va="center", gid=CELL)
         ink_cells(place, image)
@@ -133,7 +131,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         f"softmax's Jacobian. {'; '.join(words)}.",
         f"Once one word has {max(top):.2f} of the weight, a nudged score moves hardly "
         f"anything: the steepest slope is {most[int(np.argmax(top))]}.\n"
-        "A column for each score that is nudged: orange where a weight rises, blue where it falls."
+        "Orange where a weight rises, blue where it falls."
         if max(top) > 0.95
         else "",
     )
@@ -198,11 +196,11 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
         f"{'; '.join(words)}.",
-        _who_is_level(level, len(panels)),
+        _who_is_level(level, len(panels), widths[2] if len(widths) > 2 else widths[0]),
     )
 
 
-def _who_is_level(level: Mapping[str, Sequence[str]], count: int) -> str:
+def _who_is_level(level: Mapping[str, Sequence[str]], count: int, start: int) -> str:
     """Which way alone is level in all panels, and in which of them another is as well."""
     alone = [way for way, titles in level.items() if len(titles) == count]
     if len(alone) != 1:
@@ -213,7 +211,7 @@ def _who_is_level(level: Mapping[str, Sequence[str]], count: int) -> str:
         if 0 < len(titles) < count
     ]
     also = f"\nLevel as well: {'; '.join(shared)}." if shared else ""
-    return f"As queries get wider, {alone[0]} alone stays level in every panel.{also}"
+    return f"From width {start} on, {alone[0]} alone stays level in every panel{also}"
 
 
 @in_style
@@ -224,8 +222,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         weights: for each way to scale, (T, R), the weight of the wanted book for R readers.
     """
     figure, axes = new_figure(columns=len(weights), width=2.45 * len(weights), height=3.1)
-    words, least, most = [], ("", math.inf), 0
-    everybody: list[str] = []
+    words, everybody, some = [], [], []
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
         steps, readers = np.arange(1, len(paths)), paths.shape[1]  # 0 has no place on this axis
@@ -243,15 +240,16 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         place.set_xticks(marks := [at for at in (1, 10, 100) if at < len(paths)], map(str, marks))
         place.minorticks_off()
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
-        least, most = min(least, (way, found), key=lambda each: each[1]), max(most, found)
         if found == readers:
             everybody.append(way)
+        else:
+            some.append(f"{found} with {way}")
     return Picture(
         figure,
         f"Weight of the wanted book over {len(paths) - 1} steps, a line for each reader, in blue "
         f"where it ends above {FOUND} and in orange where not. Found: {'; '.join(words)}.",
         f"All {readers} readers find the wanted book with {' and with '.join(everybody)}; "
-        f"{least[1]} with {least[0]}.\nA line for each reader: the weight of the book it wants."
-        if most == readers > least[1]
+        f"{' and '.join(some)}\nA line for each reader: the weight of the book it wants."
+        if everybody and some
         else "",
     )

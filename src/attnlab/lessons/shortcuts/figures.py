@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlab.figures.picture import BLUE, GREY, ORANGE, QUIET, Picture, in_style, new_figure
-
-APART = 0.7  # rows between two ways
+from attnlab.figures.picture import BLUE, HATCH, ORANGE, QUIET, Picture, in_style, new_figure
 
 
 @in_style
 def found(
     books: Sequence[int], right: Mapping[str, Sequence[float]], chance: float, focus: str
 ) -> Picture:
-    """Shares of right answers as bars, a group for each way of attention.
+    """Shares of right answers, a line for each way of attention.
 
     Args:
         books: how many there are in a text, ascending.
@@ -21,34 +19,42 @@ def found(
         chance: the share of who guesses.
         focus: the way that is looked at.
     """
-    figure, [[place]] = new_figure(width=5.1, height=4.4)
+    figure, [[place]] = new_figure(width=5.1, height=3.6)
     best, *_ = right
-    colours, rows = {best: BLUE, focus: ORANGE}, []
-    for group, (name, shares) in enumerate(right.items()):
-        colour, top = colours.get(name, GREY), group * (len(books) + APART)
-        heights = [top + n for n in range(len(books))]
-        bars = place.barh(heights, shares, 0.76, color=colour)
-        told = [f"{share:.0%}".replace("%", " %") for share in shares]
-        place.bar_label(bars, told, padding=5, color=colour)
-        middle = (-0.24, sum(heights) / len(heights))
-        place.text(*middle, name.replace(" of", "\nof"), color=colour, ha="right", va="center")
-        rows += heights
-    place.axvline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
-    place.text(chance, -0.75, f"guessing: 1 in {1 / chance:.0f}", color=QUIET)
-    place.set(xlim=(0, 1.12), ylim=(rows[-1] + 0.5, -0.6), xticks=[])
-    place.set_yticks(rows, [*map(str, books)] * len(right))
-    place.set_ylabel("books in a text", loc="top", rotation=0)
-    place.tick_params(length=0)
-    place.spines["bottom"].set_visible(False)
+    colours, places = {best: BLUE, focus: ORANGE}, range(len(books))
+    for name, shares in right.items():
+        colour = colours.get(name, HATCH)
+        # What is compared is broad and pale, so that it is seen under a line that it meets.
+        place.plot(
+            places,
+            shares,
+            color=colour,
+            linewidth=3 if name in colours else 11,
+            solid_capstyle="butt",
+            zorder=2 if name in colours else 1,
+        )
+        place.annotate(
+            f"{name}, {shares[-1]:.0%}".replace("%", " %"),
+            (places[-1], shares[-1]),
+            (10, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour if name in colours else QUIET,
+        )
+    place.axhline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
+    place.text(0, chance, f"guessing one of {1 / chance:.0f} letters", color=QUIET, va="bottom")
+    place.set(xlabel="books in a text", ylim=(0, 1.06), title="right letters")
+    place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    place.set_xticks(places, map(str, books))
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()
     )
     return Picture(
         figure,
-        f"Bars of the share of right answers for {', '.join(map(str, books))} books in a text, "
+        f"Lines of the share of right answers for {', '.join(map(str, books))} books in a text, "
         f"with a line at {chance:.2f}, guessing. {said}.",
-        f"Of {books[-1]} books, {focus} attention finds the right one in "
-        f"{right[focus][-1]:.0%} of texts, and {best} attention in {right[best][-1]:.0%}".replace(
-            "%", " %"
-        ),
+        f"The more books, the more {focus} attention and a window lose; {best} attention keeps all"
+        if all(shares[0] > shares[-1] for name, shares in right.items() if name != best)
+        and right[best][-1] > 0.99
+        else "",
     )

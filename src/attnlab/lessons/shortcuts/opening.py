@@ -46,10 +46,10 @@ KEEPS = {
     "shared": "keeps a quarter",
 }
 TOLD = {
-    "full": f"Full attention keeps every book's key and value in {HEADS} heads: {{}}% right.",
+    "full": f"Full attention keeps every book's key and value in {HEADS} heads: {{:.0%}} right.",
     "window": f"A window keeps {WINDOW - 1} books and the question. Far ones it guesses: "
     f"1 in {LETTERS}.",
-    "sum": "A running sum adds all books into one small table in each head: {}% right.",
+    "sum": "A running sum adds all books into one small table in each head: {:.0%} right.",
     "shared": "Heads that share keys and values keep a quarter, and still find the book.",
 }
 Cell = dict[str, Any]  # how often a way is right in a test; what a text asks for, and its weights
@@ -65,6 +65,10 @@ class Room(NamedTuple):
     floor: float
     high: float
     row: float
+
+    def at(self, n: int, tokens: int = BOOKS + 1) -> float:
+        """The middle of a token."""
+        return self.left + (n + 0.5) * (self.right - self.left) / tokens
 
 
 STAGE = Room(LEFT, 472, 72, 168, 40, 6)
@@ -87,34 +91,28 @@ def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
     full, *ways = NAMES
-    told = {way: TOLD[way].format(_percent(known[way][FAR])) for way in NAMES}
+    told = {way: TOLD[way].format(known[way][FAR]["right"]) for way in NAMES}
     asked = f"The question names a far book. Its answer is the letter inside, one of {LETTERS}."
-    frames = [
-        Frame(_question(known[full][FAR]), asked),
-    ]
+    frames = [Frame(_question(_unseen(known)), asked)]
     parts = [
         word("asked", SHELF[1], HEAD, "right, if asked for", GREY, "end", SMALL),
         _head(FAR),
         *_words(full, SHELF[0], FULL, FULL),
         _result(full, FULL, FAR, known),
     ]
-    large = [*_kept(STAGE, full, ways[0]), *_shelf(STAGE, ways[0], known[full][FAR], full)]
+    large = [*_kept(STAGE, full, ways[0]), *_shelf(STAGE, ways[0], known[full][FAR])]
     frames.append(Frame([*parts, *large], told[full]))
     for n, way in enumerate(ways):
-        row = _shelf(_room(n), way, known[way][FAR], way)
+        row = _shelf(_room(n), way, known[way][FAR], WINDOW if way == "window" else BOOKS + 1)
         parts += [*_named(n, way), *row, _result(way, LINES[n + 1], FAR, known)]
-        later = [part for m in range(n + 1, len(ways)) for part in _later(m, ways[m], known[full])]
+        later = [part for m in range(n + 1, len(ways)) for part in _later(m, ways[m], known)]
         frames.append(Frame([*parts, *later], told[way]))
     parts = [part for part in parts if part.key not in {each.key for each in row}]
-    parts += [_head(FOUR), *_shelf(_room(n), "few", known[way][FOUR], way)]
+    parts += [_head(FOUR), *_shelf(_room(n), "few", known[way][FOUR])]
     parts += [_result(each, y, FOUR, known) for each, y in zip(NAMES, LINES, strict=True)]
     says = f"Four of {FEW} books at once: one shared key is too narrow, arcs go astray."
     frames.append(Frame(parts, says))
     return Film("Three ways to keep less, and what each one loses", frames, HIGH)
-
-
-def _percent(cell: Cell) -> str:
-    return f"{100 * cell['right']:.0f}"
 
 
 # A shelf ------------------------------------------------------------------------------------------
@@ -136,54 +134,37 @@ def _named(n: int, way: str) -> list[Part]:
     ]
 
 
-def _later(n: int, way: str, full: dict[str, Cell]) -> list[Part]:
+def _later(n: int, way: str, known: Known) -> list[Part]:
     """A row that has not had its turn: a shelf of which all is kept."""
-    room = _room(n)
-    parts = [
-        *_kept(room, "full", way),
-        *_books(room, way, full[FAR], "full"),
-        _named(n, way)[0],
-    ]
+    room, [name, *_] = _room(n), _named(n, way)
+    parts = [name, *_kept(room, "full", way), *_shelf(room, way, _unseen(known))]
     return [part._replace(look={**part.look, "opacity": LATER}) for part in parts]
 
 
-def _at(room: Room, token: float, books: int = BOOKS) -> float:
-    """The middle of its room."""
-    return room.left + (token + 0.5) * (room.right - room.left) / (books + 1)
+def _unseen(known: Known) -> Cell:
+    """The first test before anything has looked."""
+    return {**known["full"][FAR], "weights": [0] * (BOOKS + 1)}
 
 
-def _books(room: Room, key: str, cell: Cell, way: str) -> list[Part]:
-    """Those asked for are blue, those out of a window's reach pale; and a question mark."""
-    books = len(cell["weights"]) - 1
-    parts, wide = [], BOOK * (room.right - room.left) / (books + 1)
-    for token in range(books):
-        corner = _at(room, token, books) - wide / 2, room.floor + 2
-        colour, filled, edge = (BLUE, 0.6, 1.5) if token in cell["asked"] else (INK, 0.16, 0)
-        seen = PALE if way == "window" and token <= books - WINDOW else 1
-        parts.append(
-            box(f"{key} book {token}", corner, (wide, room.high), colour, filled, edge, seen)
-        )
-    letter = max(SMALL, room.high)
-    place = _at(room, books, books) + 2, room.floor + 2 + room.high / 2 + 0.36 * letter
-    return [*parts, word(f"{key} asks", *place, "?", size=letter, weight=HEAVY)]
-
-
-def _shelf(room: Room, key: str, cell: Cell, way: str) -> list[Part]:
-    """Books, and what is looked at."""
-    return [*_books(room, key, cell, way), *_arcs(room, key, cell)]
-
-
-def _arcs(room: Room, key: str, cell: Cell) -> list[Part]:
-    """From the question to what it gives weight to, in the mean of its heads."""
-    parts, books = [], len(cell["weights"]) - 1
-    for m, weight in enumerate(cell["weights"][:-1]):
+def _shelf(room: Room, key: str, cell: Cell, reach: int = BOOKS + 1) -> list[Part]:
+    """Books, blue if asked for, pale if out of reach; what is looked at, in the mean of heads."""
+    *weights, _ = cell["weights"]
+    tokens, parts, arcs = len(weights) + 1, [], []
+    asks, wide = room.at(tokens - 1, tokens), BOOK * (room.right - room.left) / tokens
+    for n, weight in enumerate(weights):
+        x, back, wanted = room.at(n, tokens), tokens - 1 - n, n in cell["asked"]
+        corner, size = (x - wide / 2, room.floor + 2), (wide, room.high)
+        colour, filled, edge = (BLUE, 0.6, 1.5) if wanted else (INK, 0.16, 0)
+        seen = 1 if back < reach else PALE
+        parts.append(box(f"{key} book {n}", corner, size, colour, filled, edge, seen))
         if weight >= LEAST:
-            pull = (room.floor - room.top) * (0.4 + 0.6 * (books - m) / books) / 0.75
-            colour = BLUE if m in cell["asked"] else ORANGE
-            ends = _at(room, books, books), _at(room, m, books)
-            look: dict[str, Any] = {"pull": pull, "thickest": THICKEST}
-            parts.append(arc(f"{key} look {m}", *ends, room.floor, weight, colour, 1.4, **look))
-    return parts
+            pull = (room.floor - room.top) * (0.4 + 0.6 * back / len(weights)) / 0.75
+            look: dict[str, Any] = {"opacity": 1.4, "pull": pull, "thickest": THICKEST}
+            colour = BLUE if wanted else ORANGE
+            arcs.append(arc(f"{key} look {n}", asks, x, room.floor, weight, colour, **look))
+    letter = max(SMALL, room.high)
+    y = room.floor + 2 + room.high / 2 + 0.36 * letter
+    return [*parts, word(f"{key} asks", asks + 2, y, "?", size=letter, weight=HEAVY), *arcs]
 
 
 def _kept(room: Room, way: str, key: str, opacity: float = 1) -> list[Part]:
@@ -193,19 +174,16 @@ def _kept(room: Room, way: str, key: str, opacity: float = 1) -> list[Part]:
     top = foot + 3 * room.row
     ys = (top + (0 if way == "shared" else n) * room.row for n in range(HEADS))
     look: dict[str, Any] = {"opacity": opacity, "cap": "butt"}
-    into = room.right - long / 2, top - room.row / 2
+    ends, into = (room.right - long, room.right), (room.right - long / 2, top - room.row / 2)
     return [
-        line(
-            f"{key} head {n}",
-            [(room.right - long, y), (room.right, y)],
-            PURPLE,
-            room.row - 1,
-            **look,
-        )
-        for n, y in enumerate(ys)
-    ] + [
-        line(f"{key} into {n}", [(_at(room, n), foot), into], PURPLE, 0.6, 0.6)
-        for n in range(BOOKS if way == "sum" else 0)
+        *(
+            line(f"{key} head {n}", [(x, y) for x in ends], PURPLE, room.row - 1, **look)
+            for n, y in enumerate(ys)
+        ),
+        *(
+            line(f"{key} into {n}", [(room.at(n), foot), into], PURPLE, 0.6, 0.6)
+            for n in range(BOOKS if way == "sum" else 0)
+        ),
     ]
 
 
@@ -214,12 +192,12 @@ def _kept(room: Room, way: str, key: str, opacity: float = 1) -> list[Part]:
 
 def _question(cell: Cell) -> list[Part]:
     """Nothing has looked yet: an arc that asks only, and what is at its ends."""
-    ends = _at(STAGE, BOOKS), _at(STAGE, cell["asked"][0])
+    ends = STAGE.at(BOOKS), STAGE.at(cell["asked"][0])
     look: dict[str, Any] = {"pull": (STAGE.floor - STAGE.top) / 0.75, "thickest": 12}
     y = STAGE.floor + STAGE.high + 32
     return [
         arc("question", *ends, STAGE.floor, 0.2, BLUE, 2, dashes="1 9", **look),
-        *_books(STAGE, "window", cell, "full"),
+        *_shelf(STAGE, "window", cell),
         word("name", LEFT, 26, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
         word("does", LEFT, 52, "each has a title, and a letter inside", GREY, "start", BIG),
         word("this", ends[1] - 8, y, "this one", BLUE, "start", BIG, HEAVY),
@@ -245,5 +223,5 @@ def _result(way: str, y: float, test: str, known: Known) -> Part:
     """How often a way is right in a test, if it was put to it."""
     text, colour = "–", GREY
     if cell := known[way].get(test):
-        text, colour = f"{_percent(cell)}%", BLUE if cell["right"] >= FOUND else ORANGE
+        text, colour = f"{cell['right']:.0%}", BLUE if cell["right"] >= FOUND else ORANGE
     return word(f"{way} {test}", TESTS[test][0], y, text, colour, size=LARGE, weight=HEAVY)

@@ -98,7 +98,7 @@ def sliding_query(
         axes[0, 0].annotate(
             book, (angle, page), (0, 8), textcoords="offset points", ha="center", color=colour
         )
-    axes[0, 0].text(degrees[1], 2, "no match", color=GREY, ha="right", va="bottom")
+    axes[0, 0].text(degrees[1], 2, "no match: 0", color=GREY, ha="right", va="bottom")
     axes[0, 0].annotate(
         "our question",
         (ours, 0.99),
