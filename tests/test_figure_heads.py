@@ -119,7 +119,7 @@ def test_a_head_is_switched_off_and_the_next_word_is_another() -> None:
     without = measure.removal(small.load(), layer, words)
     figure = Heads(small.weights(words)[layer], words, without=without)
     assert (figure.state["next"]["said"], figure.state["next"]["word"]) == (
-        "… near the dogs",
+        "the king near the dogs",
         "runs",
     )
     figure._handle_custom_msg({"change": {"off": head}}, [])
@@ -127,7 +127,7 @@ def test_a_head_is_switched_off_and_the_next_word_is_another() -> None:
     assert (following["word"], following["flipped"]) == ("run", True)
     facts = (f"head {head + 1}", "“run”", f"{without(head)['run']:.2f}", "“runs”")
     assert tells(following["told"], *facts)
-    assert "near the dogs run." in figure.fallback()
+    assert "the king near the dogs run." in figure.fallback()
 
 
 def test_where_nothing_changes_the_figure_says_so_and_each_head_is_asked_once() -> None:

@@ -123,6 +123,15 @@ def test_the_slope_at_the_mark_is_that_of_its_state() -> None:
     )
 
 
+def test_who_guesses_is_told_at_each_distance() -> None:
+    def found(distance: int) -> str:
+        return str(Race(distance).state["found"])
+
+    assert found(4) == "Over 4 letters, nobody guesses."
+    assert found(5) == "Over 5 letters, convolution guesses."
+    assert found(12) == "Over 12 letters, RNN and convolution guess."
+
+
 def test_each_racer_tells_its_slope_at_the_mark(figure: Race) -> None:
     told = [each["slope"] for each in figure.state["racers"]]
     assert told == [f"slope {each}" for each in ("4 · 10⁻⁵", "3 · 10⁻³", "0", "0.04", "0.03")]

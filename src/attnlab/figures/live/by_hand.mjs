@@ -41,9 +41,12 @@ const sizes = (matrices) =>
 const within = (place, row, column) =>
   (place.row ?? row) === row && (place.column ?? column) === column;
 
+/** Words as nodes, W_q with a subscript. */
+const written = (words) => words.split(/_(\w)/).map((part, n) => (n % 2 ? element("sub", {}, part) : part));
+
 /** What a cell is, the sums behind it, and what becomes of its query where it stands for a whole row. */
 const tellings = ({ what, sums }, trail, now) => [
-  element("p", { "aria-hidden": "true" }, what),
+  element("p", { "aria-hidden": "true" }, ...written(what)),
   element("p", { class: "sum", "aria-hidden": "true" }, ...sums.map((line) => element("span", {}, line))),
   ...(trail.length ? [element("ol", { class: "trail" }, ...trail.map(({ stage, text }) =>
     element("li", stage === now ? { "aria-current": "step" } : {}, text)))] : []),
@@ -138,7 +141,7 @@ function draw(body, model) {
       if (place && `${[name, place.row, place.column]}` !== `${[chosen, row, column ?? -1]}`) onMove(place);
     });
     if (!yours) table.setAttribute("aria-readonly", "true");
-    const node = element("div", { class: yours ? "matrix yours" : "matrix", "data-name": name }, element("p", {}, caption), made.node);
+    const node = element("div", { class: yours ? "matrix yours" : "matrix", "data-name": name }, element("p", {}, ...written(caption)), made.node);
     const cells = [...table.querySelectorAll("[role=gridcell]")];
     for (const cell of cells) cell.name = name;
     return { ...made, node, cells };
@@ -222,7 +225,8 @@ function draw(body, model) {
     radios.forEach((radio, n) => { radio.checked = n === number - 1; });
     buttons.p.setAttribute("aria-disabled", number === 1);
     buttons.n.setAttribute("aria-disabled", number === stages.length);
-    setText(about, stage.about);
+    about.replaceChildren(...written(stage.about));
+    panels.dataset.chosen = chosen;
     const changed = model.get("changed");
     dots.style.visibility = Object.values(changed).some((cells) => cells.flat().includes(true)) ? "" : "hidden";
 

@@ -4,7 +4,7 @@ import { element, grid, mount, setText, settling, shade } from "./figure.mjs";
 
 const TURNS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
-const [LINE, WORDED] = [4, 12]; // maps side by side, and rows of one, that have room for words
+const [LINE, WORDED, FEW] = [4, 12, 10]; // maps side by side, and rows of one, that have room for words; where there is little
 
 /** The word that a key leads to, null if the key moves nothing. */
 export function turned(row, key, count) {
@@ -123,14 +123,14 @@ function draw(body, model) {
     const side = (name, words) => element("div", { class: name, "aria-hidden": "true" },
       ...words.map((word) => element("span", {}, word)));
     drawings = maps.map((map, h) => element("div", { class: "head" }, named(heads[h], h), side("keys", keys),
-      element("div", { class: "plot" }, ...(h ? [] : [side("queries", queries)]), map), looks[h]));
-    const isWorded = heads.length <= LINE && Math.max(queries.length, keys.length) <= WORDED;
+      element("div", { class: "plot" }, ...(h % 2 ? [] : [side("queries", queries)]), map), looks[h]));
+    const longest = heads.length <= LINE ? Math.max(queries.length, keys.length) : Infinity;
     const caption = element("summary");
     table = { ...grid({ label: "weights of the query", rows: names.keys, columns: heads }), caption };
     body.replaceChildren(
       ...(next ? [next.node] : []),
       list.node,
-      element("div", { class: `maps ${heads.length > 7 ? "small" : ""} ${isWorded ? "worded" : ""}` }, ...drawings),
+      element("div", { class: `maps ${heads.length > 7 ? "small" : ""} ${longest <= WORDED ? "worded" : ""} ${longest <= FEW ? "few" : ""}` }, ...drawings),
       element("p", { class: "hint" }, `${meaning} Choose a query on a map${next ? ", and press a head's name to switch it off." : "."}`),
       element("details", { class: "shares" }, caption, told, table.node), said,
     );

@@ -30,13 +30,14 @@ from attnlab.figures.live.figure import (
 from attnlab.figures.live.ramp import shade
 from attnlab.figures.live.who_listens import refuse_what_are_no_shares
 from attnlab.figures.palette import ORANGE
+from attnlab.small import START
 from attnlab.small.grammar import as_labels
 
 MOST_HEADS = 12
 MOST_CELLS = 4096  # of all heads together: 4 heads of 32 × 32, 12 heads of 18 × 18
 EDGE = 100  # of a map
 _BESIDE = "display:inline-block;width:120px;margin-right:8px;text-align:center"
-LAST = 3  # words that are shown before the next
+LAST = 9  # words that are shown before the next: a sentence with its subject
 ALIKE = 0.005  # weights that are no further apart show the same two digits, or nearly
 MEANING = "A row for each query, a column for each key."
 
@@ -181,9 +182,10 @@ def _next(queries: Sequence[str], without: Without, off: int | None) -> Values:
             f"Without head {off + 1} “{word}” comes next, {rest[word]:.2f}. With all heads it is "
             f"“{before}”."
         )
-    said = " ".join(as_labels(queries[-LAST:]))
+    read = queries[queries[0] == START :]
+    said = " ".join(read[-LAST:])
     return {
-        "said": f"… {said}" if len(queries) > LAST else said,
+        "said": f"… {said}" if len(read) > LAST else said,
         "word": word,
         "flipped": word != before,
         "told": told,

@@ -27,8 +27,11 @@ function draw(body, model) {
     return { node, slope, strip, bar };
   });
   const told = element("p", { class: "told unseen", "aria-live": "polite" });
-  const meaning = "Orange: the marked letter's way to the end. A line is a step thinner each time the slope falls to a tenth. The slope told is the letter's, beside 1 at the end. Bars: right answers after training, a stroke for each seed; dashed: chance.";
-  body.append(element("p", { class: "hint" }, meaning), element("div", { class: "race tools" }, distance.node, moment), ...rows.map(({ node }) => node), told);
+  const found = element("p", { class: "finding race", "aria-hidden": "true" });
+  const way = element("div", { class: "way" });
+  const heads = element("div", { class: "racer heads" }, element("div", { class: "name" }), way,
+    element("div", { class: "share" }, element("b", {}, "Right, after training"), " dashed: chance; strokes: seeds"));
+  body.append(found, element("div", { class: "race tools" }, distance.node, moment), heads, ...rows.map(({ node }) => node), told);
 
   return () => {
     const state = model.get("state");
@@ -39,6 +42,8 @@ function draw(body, model) {
       rows[n].strip.innerHTML = strip;
       rows[n].bar.innerHTML = bar;
     });
+    way.replaceChildren(element("b", {}, `The letter's way to the end, ${state.when} training`), " one step thinner: a tenth of the slope");
+    setText(found, state.found);
     setText(told, state.told);
   };
 }

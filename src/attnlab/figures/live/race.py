@@ -30,7 +30,8 @@ LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
 EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
 HIGH, CHAIN = 56, 28  # how high a strip is, and how low in it a recurrent network's states are
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
-LARGE, RUN = 7, 200  # of the signal: its radius where it begins, ms for a step
+LARGE, RUN = 7, 80  # of the signal: its radius where it begins, ms for a step
+LUCK = 0.06  # above chance: five standard errors of 1,000 guesses
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
 
@@ -89,6 +90,7 @@ class Race(Figure):
                 }
                 for racer in racers
             ],
+            "found": finding(distance, racers),
             "told": in_words(distance, racers),
         }
 
@@ -165,6 +167,13 @@ class Entry:
         if layers == 1:
             return f"M{x} {low:g}Q{(x + end) / 2:g} -4 {end} 6"
         return f"M{x} {low:g}L{min(x + layers * EACH, end)} 0"
+
+
+def finding(distance: int, racers: Sequence[Entry]) -> str:
+    """Who guesses at this distance, in the middle of the seeds."""
+    lost = [racer.name for racer in racers if racer.right < racer.chance + LUCK]
+    rest = f"{' and '.join(lost)} guess{'es' * (len(lost) == 1)}" if lost else "nobody guesses"
+    return f"Over {distance} letter{'s' * (distance > 1)}, {rest}."
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
