@@ -621,7 +621,10 @@ def test_lesson_01s_look_is_drawn_and_told_as_recorded_hard_and_soft() -> None:
             assert last[f"{lookup} says {n}"] == f"{verb} {100 * part:.0f}%"
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
     assert told[1] == "“start”, a mark before the text, gets most, 0.56; “girl” is second, 0.39."
-    assert told[2].endswith("“laugh”, wrong.")
+    assert told[2].endswith("The last word itself, “boys”, decides: “laugh”, wrong.")
+    ways = {"soft": "“girl”, 0.39", "hard": "its own word"}
+    assert {lookup: last[f"{lookup} by"] for lookup in ways} == ways
+    assert last["all"] == "1.00"
     assert told[4].endswith("likelier is “laughs”, which is right.")
 
 
