@@ -6,20 +6,7 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import (
-    INK,
-    LETTER,
-    SMALL,
-    WIDE,
-    Part,
-    arc,
-    box,
-    line,
-    places,
-    ring,
-    rise,
-    word,
-)
+from attnlab.figures.live.parts import INK, LETTER, SMALL, Part, arc, box, line, places, ring, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
@@ -29,10 +16,11 @@ LETTERS, GAP = 21, 18  # of exercises
 LARGE, WIDER = 26, 22  # while words come
 STOPS = (0, 1, ASKS, LAST)  # words at whose coming the film rests
 HIGH, FLOOR, LINE, STEPS = 270, 148, 176, 206  # of the sheet; of arcs, words and numbers
-RIGHT, TOP, LOW = WIDE - 4, 16, 226  # of the curtain
+RIGHT, TOP, LOW = 476, 16, 226  # of the curtain
 FOLDS = "0 16 16 0"  # how wide they are
 HEAD, FIRST, APART, TALL = 14, 44, 43.5, 24  # of exercises: lines; from one to the next; a curtain
-TALLER, BESIDE = 1.25, 10  # of arcs, a factor; how far beside a word's ring they end
+NEAREST, FARTHER = 30, 0.46  # pull of arcs; more for each unit across
+BESIDE = 10  # how far beside a word's ring they end
 COPIES = 60  # how far an arc is pulled up that is only asked about
 RING, FLAT = 4, 2  # a ring's radius between two lines; how far arcs are pulled up there
 FURTHER = 4  # and how much further for each word between
@@ -109,10 +97,9 @@ def _arcs(rows: list[list[float]], last: int) -> list[Part]:
                 parts.append(ring(key, COMING[n], FLOOR + 4, weight, colour, opacity))
                 continue
             ends = COMING[n], COMING[m] + BESIDE
-            pull = TALLER * rise(ends[0] - ends[1], WIDE)
-            parts.append(
-                arc(key, *ends, FLOOR, weight, colour, opacity, thickest=THICKEST, pull=pull)
-            )
+            pull, thick = NEAREST + FARTHER * (ends[0] - ends[1]), THICKEST
+            each = arc(key, *ends, FLOOR, weight, colour, opacity, thickest=thick, pull=pull)
+            parts.append(each)
     return parts
 
 

@@ -57,8 +57,7 @@ def opening() -> Film:
     frames = [
         Frame(
             [*_in_order([fits], BLUE), *_in_order(wrong, GREY), *_words((), (), [fits], [fits])],
-            f"By place only “{ASKS[fits]}” fits well. The others face a word that means something "
-            "else.",
+            f"By place only “{ASKS[fits]}” fits well. The others face words of another meaning.",
         ),
         Frame(
             [*_fan(READ), *_words([READ], EVERY)],

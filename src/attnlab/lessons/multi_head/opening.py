@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -227,30 +227,16 @@ def _arc(
 ) -> list[Part]:
     """One, as deep as it hangs, and its head's name on it."""
     (floor, high), (at, name), is_off = hangs, named, head in (state.off or ())
-    begun = head not in state.seen
+    begun, key = head not in state.seen, f"{head} to {to}"
     if begun and to >= FAR:  # of each head one arc is enough
         return []
-    colour = GREY if begun or is_off else _colour(head)
-    dashes, pull, key = (
-        ASKED if begun else OFF if is_off else ON,
-        abs(high) / 0.75,
-        f"{head} to {to}",
-    )
-    half, y = 5 * len(name) + 3, floor + high
-    drawn = arc(
-        key,
-        *ends,
-        floor,
-        weight,
-        colour,
-        0.5 if begun or is_off else 0.9,
-        below=high > 0,
-        dashes=dashes,
-        thickest=7,
-        pull=pull,
-    )
+    colour, opacity = (GREY, 0.5) if begun or is_off else (_colour(head), 0.9)
+    dashes = ASKED if begun else OFF if is_off else ON
+    look: dict[str, Any] = {"below": high > 0, "dashes": dashes, "thickest": 7}
+    drawn = arc(key, *ends, floor, weight, colour, opacity, pull=abs(high) / 0.75, **look)
     if begun:
         return [drawn]
+    half, y = 5 * len(name) + 3, floor + high
     return [
         drawn,
         box(f"{key} card", (at - half, y - 9), (2 * half, 18), GROUND),

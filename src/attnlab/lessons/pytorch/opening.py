@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
@@ -122,24 +123,16 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
     ):
         thick, y = THICK * share, _y(value)
         end = top + thick / 2
+        ribbon = curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, seen)
         below = y + thick / 2 + 18 if value < answer(SCORES) else y - thick / 2 - 6
-        up = n == lifted
+        look: dict[str, Any] = {"colour": INK}
+        if n == lifted:
+            look = {"colour": ORANGE, "size": 22, "weight": 700}
         parts += [
-            _ends(
-                curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, seen),
-                linecap="butt",
-            ),
+            _ends(ribbon, linecap="butt"),
             box(f"part {name}", (RIGHT, top), (WIDE, thick), colour, 0.2),
             *_book(name, y, f"{value:g}", colour),
-            word(
-                f"score {name}",
-                SCORE,
-                y + 7,
-                f"{scores[n]:.2f}",
-                ORANGE if up else INK,
-                size=22 if up else 20,
-                weight=700 if up else 400,
-            ),
+            word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
         ]
         says = f"{share:.2f}"
         parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
@@ -149,9 +142,8 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
 
 def _ends(stroke: Part, **shapes: str) -> Part:
     """A line with other ends or corners."""
-    return stroke._replace(
-        look={**stroke.look, **{f"stroke-{at}": to for at, to in shapes.items()}}
-    )
+    shaped = {f"stroke-{at}": to for at, to in shapes.items()}
+    return stroke._replace(look={**stroke.look, **shaped})
 
 
 def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:

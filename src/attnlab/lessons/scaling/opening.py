@@ -7,17 +7,7 @@ from functools import cache
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import (
-    INK,
-    SIZE,
-    SMALL,
-    Part,
-    area,
-    box,
-    curve,
-    line,
-    word,
-)
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, area, box, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 BOOKS = ("law", "stars", "birds", "tales", "maps", "art")

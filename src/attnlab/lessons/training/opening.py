@@ -112,10 +112,8 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
         return f"Nobody told it to: {share:.2f} goes one letter back. Words come."
     if step < STEPS[-1]:
         return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by both letters."
-    return (
-        f"All are words. {loss:.1f} is less than by two letters: layer 2, not drawn, listens too. "
-        f"Without that, {known['without']:.1f}."
-    )
+    without = f"without its arcs, loss {known['without']:.1f}"
+    return f"All are words. Layer 2, not drawn, helps: {without}."
 
 
 def _axes(step: int, loss: float) -> list[Part]:
