@@ -6,36 +6,27 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import (
-    INK,
-    LETTER,
-    SMALL,
-    WIDE,
-    Part,
-    arc,
-    box,
-    line,
-    places,
-    ring,
-    rise,
-    word,
-)
+from attnlab.figures.live.parts import INK, LETTER, SMALL, Part, arc, box, line, places, ring, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST = len(TEXT) - 1
 ASKS = 4  # the first word that came before
-LETTERS, GAP = 21, 18
-STOPS = (0, 2, ASKS, LAST)  # words at whose coming the film rests
+LETTERS, GAP = 21, 18  # of exercises
+LARGE, WIDER = 26, 22  # while words come
+STOPS = (0, 1, ASKS, LAST)  # words at whose coming the film rests
 HIGH, FLOOR, LINE, STEPS = 270, 148, 176, 206  # of the sheet; of arcs, words and numbers
-RIGHT, TOP, LOW = WIDE - 4, 16, 226  # of the curtain
+RIGHT, TOP, LOW = 476, 16, 226  # of the curtain
 FOLDS = "0 16 16 0"  # how wide they are
-HEAD, FIRST, APART, TALL = 15, 47, 41, 24  # of exercises: lines; from one to the next; a curtain
-TALLER, BESIDE = 1.25, 10  # of arcs, a factor; how far beside a word's ring they end
+HEAD, FIRST, APART, TALL = 14, 44, 43.5, 24  # of exercises: lines; from one to the next; a curtain
+NEAREST, FARTHER = 30, 0.46  # pull of arcs; more for each unit across
+BESIDE = 10  # how far beside a word's ring they end
 COPIES = 60  # how far an arc is pulled up that is only asked about
-RING, FLAT = 5, 13  # a ring's radius between two lines; how far arcs are pulled up there
-OVER = 22  # how far over a line of words arcs end
+RING, FLAT = 4, 2  # a ring's radius between two lines; how far arcs are pulled up there
+FURTHER = 4  # and how much further for each word between
+OVER = 21  # how far over a line of words arcs end
 MIDDLES = places(TEXT, LETTERS, GAP, left=28)
+COMING = places(TEXT, LARGE, WIDER, left=12)
 THICKEST = 6  # of arcs
 LEAST = 0.02  # a weight that is drawn
 
@@ -49,8 +40,8 @@ def opening() -> Film:
     row, asks = rows[ASKS], TEXT[ASKS]
     to = max(range(ASKS), key=lambda m: row[m])
     tells = (
-        f"A text begins, “{TEXT[0]}”. What comes next is not written yet.",
-        f"“{TEXT[2]}” comes in step 2. Each word can listen to itself and to those before it.",
+        f"A given text comes word by word. “{TEXT[0]}” is there, the rest is not.",
+        f"“{TEXT[1]}” comes in step 1. Each word can listen to itself and to those before it.",
         f"The second “{asks}” listens to “{TEXT[to]}” ({row[to]:.2f}), which followed the first.",
         f"“{TEXT[-2]}” and “{TEXT[-1]}” follow again. Six words took six steps.",
     )
@@ -79,17 +70,17 @@ def _writing(rows: list[list[float]], stop: int) -> list[Part]:
     """
     at, behind = STOPS[stop], STOPS[min(stop + 1, len(STOPS) - 1)]
     listens = min(at, LAST - 1)
-    return [*_arcs(rows, listens), *_text(behind, at), *_curtain(_edge(at))]
+    return [*_arcs(rows, listens), *_text(behind, at), *_curtain(at)]
 
 
 def _text(last: int, focus: int) -> list[Part]:
     """Words up to a last one, and in which step each came."""
     parts = []
     for n in range(last + 1):
-        parts.append(_word(f"word {n}", n, LINE, n == focus))
+        parts.append(_coming(f"word {n}", n, n == focus))
         if n:
             says = f"step {n}" if n == 1 else f"{n}"
-            parts.append(word(f"step {n}", MIDDLES[n], STEPS, says, GREY, size=SMALL))
+            parts.append(word(f"step {n}", COMING[n], STEPS, says, GREY, size=SMALL))
     return parts
 
 
@@ -103,37 +94,35 @@ def _arcs(rows: list[list[float]], last: int) -> list[Part]:
             if weight < LEAST:
                 continue
             if n == m:
-                parts.append(ring(key, MIDDLES[n], FLOOR + 4, weight, colour, opacity))
+                parts.append(ring(key, COMING[n], FLOOR + 4, weight, colour, opacity))
                 continue
-            ends = MIDDLES[n], MIDDLES[m] + BESIDE
-            pull = TALLER * rise(ends[0] - ends[1], WIDE)
-            parts.append(
-                arc(key, *ends, FLOOR, weight, colour, opacity, thickest=THICKEST, pull=pull)
-            )
+            ends = COMING[n], COMING[m] + BESIDE
+            pull, thick = NEAREST + FARTHER * (ends[0] - ends[1]), THICKEST
+            each = arc(key, *ends, FLOOR, weight, colour, opacity, thickest=thick, pull=pull)
+            parts.append(each)
     return parts
 
 
-def _word(
-    key: str, n: int, y: float, is_focus: bool, opacity: float = 1, weight: float = 400
-) -> Part:
-    colour, weight = (ORANGE, 600) if is_focus else (INK, weight)
-    x, text = MIDDLES[n], TEXT[n]
-    return word(key, x, y, text, colour, size=LETTERS, weight=weight, opacity=opacity)
+def _coming(key: str, n: int, is_focus: bool, opacity: float = 1) -> Part:
+    """A word of the one line, large."""
+    colour, weight = (ORANGE, 600) if is_focus else (INK, 400)
+    return word(key, COMING[n], LINE, TEXT[n], colour, "middle", LARGE, weight, opacity)
 
 
-def _half(text: str) -> float:
+def _half(text: str, size: float = LETTERS) -> float:
     """Of a word's width."""
-    return LETTER * LETTERS * max(len(text), 2) / 2
+    return LETTER * size * max(len(text), 2) / 2
 
 
 def _edge(n: int) -> float:
-    """Between a word and the next."""
+    """Between a word and the next, in an exercise."""
     return MIDDLES[n] + _half(TEXT[n]) + GAP / 2
 
 
-def _curtain(left: float) -> list[Part]:
-    """A curtain from here to the end."""
-    says = _says("", (left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "not written yet", 82)
+def _curtain(at: int) -> list[Part]:
+    """A curtain from behind a word to the end."""
+    left = min(COMING[at] + _half(TEXT[at], LARGE) + WIDER / 2, RIGHT)
+    says = _says("", (left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "still to come", 72)
     return [*_cloth("curtain", TOP, LOW - TOP, left), *(says if RIGHT - left > 200 else [])]
 
 
@@ -199,14 +188,14 @@ def _place(n: int) -> tuple[str, float, float]:
 def _copied() -> list[Part]:
     """All words, and where each would look that copies the next."""
     copies = [
-        _word(f"word {m} of {n}", m, LINE, False, 0) for n in range(1, LAST) for m in range(n)
+        _coming(f"word {m} of {n}", m, False, 0) for n in range(1, LAST) for m in range(n)
     ]  # that are going to lie over each other's lines
     drawn_in = [part for n in range(1, len(TEXT)) for part in _cloth(*_place(n), RIGHT)]
-    parts = [*copies, *(_word(f"word {n}", n, LINE, True) for n in range(len(TEXT)))]
+    parts = [*copies, *(_coming(f"word {n}", n, True) for n in range(len(TEXT)))]
     for n in range(LAST):
-        ends = MIDDLES[n] + 5, MIDDLES[n + 1] - 5
+        ends = COMING[n] + 5, COMING[n + 1] - 5
         parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 8", pull=COPIES))
-    middle, high = (MIDDLES[0] + MIDDLES[LAST]) / 2, FLOOR - 0.75 * COPIES - 18
+    middle, high = (COMING[0] + COMING[LAST]) / 2, FLOOR - 0.75 * COPIES - 18
     return [*parts, word("copy", middle, high, "copy?", ORANGE, size=24, weight=600), *drawn_in]
 
 
@@ -221,9 +210,10 @@ def _exercises(rows: list[list[float]], guesses: Sequence[str], shown: int) -> l
         parts.append(word(f"exercise {n}", 10, y, f"{n}", GREY, size=SMALL))
         for m in range(n):
             key = f"word {m}" if n == LAST else f"word {m} of {n}"
-            parts.append(_word(key, m, y, False, weight=700 if m == asks else 400))
+            weight = 700 if m == asks else 400
+            parts.append(word(key, MIDDLES[m], y, TEXT[m], size=LETTERS, weight=weight))
         if shown:
-            parts.append(_listens(rows[asks], asks, y))
+            parts += _listens(rows[asks], asks, y)
         parts += [*_cloth(*_place(n), _edge(asks)), *_guess(n, y, guesses[asks], shown)]
     if shown > 1:
         x = _edge(0) + 8 + _half(guesses[0])
@@ -233,10 +223,13 @@ def _exercises(rows: list[list[float]], guesses: Sequence[str], shown: int) -> l
     return [*parts, *_says(" all", 406, FIRST, "hidden", 44)]
 
 
-def _listens(row: Sequence[float], asks: int, y: float) -> Part:
-    """To which word most, over its line."""
-    to = max(range(asks + 1), key=lambda m: row[m])
-    key, x = f"{asks} to {to}", MIDDLES[asks]
-    if to == asks:
-        return ring(key, x, y - OVER + 2, row[to], BLUE, 0.8, RING, thickest=4)
-    return arc(key, x, MIDDLES[to], y - OVER, row[to], BLUE, 0.8, thickest=4, pull=FLAT)
+def _listens(row: Sequence[float], asks: int, y: float) -> list[Part]:
+    """To which words, right over its line."""
+    x, floor, parts = MIDDLES[asks], y - OVER, []
+    for m in (m for m in range(asks + 1) if row[m] >= LEAST):
+        key, pull = f"{asks} to {m}", FLAT + FURTHER * (asks - m)
+        if m == asks:
+            parts.append(ring(key, x, floor + 2, row[m], BLUE, 0.8, RING, thickest=4))
+        else:
+            parts.append(arc(key, x, MIDDLES[m], floor, row[m], BLUE, 0.8, thickest=4, pull=pull))
+    return parts

@@ -56,9 +56,8 @@ def opening() -> Film:
 
     frames = [
         Frame(
-            [*_in_order([fits], GREY), *_in_order(wrong, ORANGE), *_words(wrong, wrong)],
-            f"By place only “{ASKS[fits]}” fits. The other four face a word that means something "
-            "else.",
+            [*_in_order([fits], BLUE), *_in_order(wrong, GREY), *_words((), (), [fits], [fits])],
+            f"By place only “{ASKS[fits]}” fits well. The others face words of another meaning.",
         ),
         Frame(
             [*_fan(READ), *_words([READ], EVERY)],
@@ -190,7 +189,7 @@ def _values(
             at: dict[str, float | str] = {
                 "pathLength": 100,
                 "stroke-dasharray": "0 200",
-                "stroke-dashoffset": -98 + 96 * way,
+                "stroke-dashoffset": -98 + 98 * way,
             }
             parts.append(path._replace(look={**path.look, **at}))
     return parts

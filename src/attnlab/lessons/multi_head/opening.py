@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -24,19 +24,19 @@ FORMS = (VERB, VERB.removesuffix("s"))
 LAYER, SUBJECT = small.head("subject")  # counted from 0: the second, whose heads the lesson removes
 HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
-HIGH, LINE, LETTERS = 254, 110, 22
+HIGH, LINE, LETTERS = 258, 110, 22
 PLACES = places(TEXT, LETTERS, gap=17, left=4)
 OVER, UNDER = LINE - 24, LINE + 10  # where arcs begin, over the words and under them
 LEAST = 0.2  # a weight that is drawn
-TALL, HEIGHTS = 66, (116, 93, 70, 35, 16)  # of arcs: the one over the words, and those under them
+TALL, HEIGHTS = 66, (120, 97, 74, 39, 17)  # of arcs: the one over the words, and those under them
 BESIDES, WITHIN = 8, 11  # from one arc's foot to the next: at the last word, and at those before it
 FAR = 2  # words, to each of which an arc has room for its head's whole name
 NEXT, WIDE = 414, 124  # of the next word's box: its middle and its width
 WAY = (309, 345)  # ends of the last word's own way to it
-ROWS = {"on": 206, "off": 234}  # of what was tried
-COLUMNS = {TEXT[-1]: 396, ONE: 453}
-NAMES, RULE = 306, 184
-ON, OFF, BEGUN = "500 0", "5 8", "24 500"  # dashes of arcs, of which the last have only begun
+ROWS = {"on": 214, "off": 246}  # of what was tried
+COLUMNS, HALF = {TEXT[-1]: 393, ONE: 450}, 23  # their middles, and half of a verb
+NAMES, RULE = 304, 186
+ON, OFF, ASKED = "500 0", "5 8", "2 8"  # dashes of arcs; the last of which nothing is known
 
 
 class State(NamedTuple):
@@ -44,7 +44,7 @@ class State(NamedTuple):
 
     Attributes:
         told: the sentence on it.
-        seen: heads that have been spoken of; from others an arc only begins.
+        seen: heads that have been spoken of; of others nothing is known.
         off: heads that are removed; None before the verb is asked for.
         last: the last word.
     """
@@ -82,8 +82,8 @@ def opening() -> Film:
         ),
         State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
         State(
-            f"H{its[1:]} off: the last noun decides in {many} of 100 such sentences; "
-            f"on: in {none or 'none'}."
+            f"H{its[1:]} off: the verb follows the last noun in {many} of 100 sentences whose "
+            f"nouns disagree; on: in {none or 'none'}."
         ),
     ]
     frames, tried = [], dict[tuple[str, str], str]()
@@ -104,20 +104,22 @@ def singular(off: Collection[int], last: str = TEXT[-1]) -> float:
 
 
 def follows_last(off: Collection[int]) -> float:
-    """How often the verb's number is the last noun's, both before and after that is exchanged.
+    """How often the verb's number is the last noun's, where the two nouns differ in theirs.
 
-    Of all sentences like the film's, two nouns with *near*, *behind* or *beside* between them.
+    Of all sentences like the film's, with *near*, *behind* or *beside* between the nouns.
     """
-    without = measure.without([(LAYER, head) for head in off])
     one, many = (torch.tensor([NUMBER[verb] for verb in some]) for some in (RUNS, RUN))
-
-    def plural(lasts: Sequence[str]) -> torch.Tensor:
-        texts = product(["the"], [*SINGULAR, *PLURAL], BESIDE, ["the"], lasts)
-        ids = torch.tensor([[NUMBER[each] for each in text] for text in texts])
-        shares = small.load()(ids, without)[:, -1].softmax(dim=-1)
-        return shares[:, many].sum(dim=-1) > shares[:, one].sum(dim=-1)
-
-    return float((plural(PLURAL) & ~plural(SINGULAR)).float().mean())
+    both = (SINGULAR, PLURAL)
+    texts = [
+        text
+        for firsts, lasts in (both, both[::-1])
+        for text in product(["the"], firsts, BESIDE, ["the"], lasts)
+    ]
+    ids = torch.tensor([[NUMBER[each] for each in text] for text in texts])
+    without = measure.without([(LAYER, head) for head in off])
+    shares = small.load()(ids, without)[:, -1].softmax(dim=-1)
+    plural = shares[:, many].sum(dim=-1) > shares[:, one].sum(dim=-1)
+    return float((plural == torch.tensor([text[-1] in PLURAL for text in texts])).float().mean())
 
 
 @cache
@@ -174,13 +176,17 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
         weight = 600 if last == state.last else 400
         parts.append(word(f"of {last}", x, RULE - 8, last, GREY, size=SMALL, weight=weight))
     for name, y in ROWS.items():
-        parts.append(word(f"row {name}", NAMES, y, name, GREY, "start", SMALL))
+        parts.append(word(f"row {name}", NAMES, y, name, GREY, "start"))
         colour = ITS if name == "on" else LAST
         parts += [
-            word(f"{name} {last}", COLUMNS[last], y, verb, colour, weight=600)
+            word(f"{name} {last}", COLUMNS[last], y, verb, colour, size=LETTERS, weight=600)
             for (row, last), verb in tried.items()
             if row == name
         ]
+    for (row, last), verb in tried.items():
+        if verb != VERB:  # a wrong one is struck
+            x, y = COLUMNS[last], ROWS[row] - 7
+            parts.append(line(f"struck {row} {last}", [(x - HALF, y), (x + HALF, y)], LAST, 2.5))
     return parts
 
 
@@ -221,30 +227,16 @@ def _arc(
 ) -> list[Part]:
     """One, as deep as it hangs, and its head's name on it."""
     (floor, high), (at, name), is_off = hangs, named, head in (state.off or ())
-    begun = head not in state.seen
-    if begun and to >= FAR:  # of each head one arc begins
+    begun, key = head not in state.seen, f"{head} to {to}"
+    if begun and to >= FAR:  # of each head one arc is enough
         return []
-    colour = GREY if begun or is_off else _colour(head)
-    dashes, pull, key = (
-        BEGUN if begun else OFF if is_off else ON,
-        abs(high) / 0.75,
-        f"{head} to {to}",
-    )
-    half, y = 5 * len(name) + 3, floor + high
-    drawn = arc(
-        key,
-        *ends,
-        floor,
-        weight,
-        colour,
-        0.5 if begun or is_off else 0.9,
-        below=high > 0,
-        dashes=dashes,
-        thickest=7,
-        pull=pull,
-    )
+    colour, opacity = (GREY, 0.5) if begun or is_off else (_colour(head), 0.9)
+    dashes = ASKED if begun else OFF if is_off else ON
+    look: dict[str, Any] = {"below": high > 0, "dashes": dashes, "thickest": 7}
+    drawn = arc(key, *ends, floor, weight, colour, opacity, pull=abs(high) / 0.75, **look)
     if begun:
         return [drawn]
+    half, y = 5 * len(name) + 3, floor + high
     return [
         drawn,
         box(f"{key} card", (at - half, y - 9), (2 * half, 18), GROUND),

@@ -35,8 +35,8 @@ def opening() -> Film:
         ),
         _frame(
             (0, APART),
-            f"Place 1 turns “{ASKS}” by {STEP}°. Its shadow on “{ASKED}” is {_whole(alone)} long: "
-            "the score.",
+            f"Place 1 turns “{ASKS}” by {STEP}°. “{ASKED}” is {SHORT} long, so the shadow, "
+            f"{_whole(alone)}, is the score.",
         ),
         _frame(
             (APART, 0),

@@ -37,7 +37,7 @@ def opening() -> Film:
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
     asked = [_asked(m, scores) for m in range(len(TOKENS))]
     frames = [_begins(), *asked, *_weighed(scores), *_fills(scores)]
-    return Film("How much does “cat” hear of each word?", frames, HIGH)
+    return Film("Three times the score: three times the share?", frames, HIGH)
 
 
 def weights(scores: Sequence[float]) -> list[float]:
@@ -71,10 +71,11 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
     return [
         Frame(
             [*_words(), *rows, *empty],
-            f"÷ √3, as a key has 3 numbers: “{TOKENS[BEST]}” leads “{TOKENS[ASKS]}” by {lead}.",
+            f"{scores[BEST]} is {scores[BEST] / scores[ASKS]:.0f} times {scores[ASKS]}. ÷ √3, as a "
+            f"key has 3 numbers, “{TOKENS[BEST]}” leads “{TOKENS[ASKS]}” by {lead}.",
         ),
         Frame(
-            [*_words(shares), *rows, *_shares(scores, SHARE)],
+            [*_words(shares), *rows, *_shares(scores, SHARE), _ahead(SHARE, f"×{times}", BIG)],
             f"Softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
         ),
     ]
@@ -83,8 +84,9 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
 def _fills(scores: Sequence[int]) -> list[Frame]:
     """The values, how much of each is heard, and the sum."""
     shares, (lead, times) = weights(scores), _compared(scores)
-    known = [*_words(shares), _lead(scores, LEAD), *_shares(scores, WEIGHT), *_values()]
-    best, second = TOKENS[BEST], TOKENS[ASKS]
+    becomes = _ahead(LEAD, f"+{lead} → ×{times}", key="becomes")
+    known = [*_words(shares), becomes, *_shares(scores, WEIGHT), *_values()]
+    best = TOKENS[BEST]
     return [
         Frame(
             [*known, *_in_values(shares), *_z()],
@@ -92,7 +94,7 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         ),
         Frame(
             [*known, *_in_z(shares), *_z(shares)],
-            f"“{best}” over “{second}”: +{lead} becomes ×{times}, and Z is mostly “{best}”.",
+            f"No: a lead of {lead} gives “{best}” {times} times the share. Z is mostly “{best}”.",
         ),
     ]
 
@@ -179,7 +181,7 @@ def _row(name: str, texts: Iterable[str], top: float) -> list[Part]:
     return parts
 
 
-def _ahead(key: str, top: float, says: str, size: float = SIZE) -> Part:
+def _ahead(top: float, says: str, size: float = SIZE, key: str = "times") -> Part:
     """How far the best is ahead of the second, between them."""
     x = (MIDDLES[ASKS] + MIDDLES[BEST]) / 2
     return word(key, x, top + 24, says, COLOURS[BEST], size=size, weight=700)
@@ -187,11 +189,7 @@ def _ahead(key: str, top: float, says: str, size: float = SIZE) -> Part:
 
 def _scaled(scores: Sequence[int], top: float) -> list[Part]:
     row = _row("÷ √3", (f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores), top)
-    return [*row, _lead(scores, top)]
-
-
-def _lead(scores: Sequence[int], top: float) -> Part:
-    return _ahead("lead", top, f"+{_compared(scores)[0]}")
+    return [*row, _ahead(top, f"+{_compared(scores)[0]}", key="lead")]
 
 
 def _shares(scores: Sequence[int], top: float) -> list[Part]:
@@ -201,7 +199,7 @@ def _shares(scores: Sequence[int], top: float) -> list[Part]:
         for m, share in enumerate(weights(scores))
     ]
     row = _row("share", (f"{share:.3f}" for share in weights(scores)), top)
-    return [*filled, *row, _ahead("times", top, f"×{_compared(scores)[1]}", BIG)]
+    return [*filled, *row]
 
 
 def _values() -> list[Part]:
@@ -243,8 +241,8 @@ def _z(shares: Sequence[float] = ()) -> list[Part]:
     """Where Z begins; with shares, what its numbers are."""
     left = _left(0)
     parts = [
-        word("name of z", NAMES, OUT[1] + 7, "Z", ORANGE, "end", 30, 700),
-        word("what z is", left, HIGH - 10, "what “cat” hears", ORANGE, "start", SMALL),
+        *(_name(name, top + 19) for name, top in zip(("1st", "2nd"), OUT, strict=True)),
+        word("what z is", left, HIGH - 10, "Z, what “cat” hears", ORANGE, "start", SIZE, 700),
         line("z", [(left - 2, OUT[0] - 4), (left - 2, OUT[1] + BAR + 4)], ORANGE, 3),
     ]
     for e, top in enumerate(OUT if shares else ()):

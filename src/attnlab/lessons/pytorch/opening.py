@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
@@ -19,7 +20,7 @@ SCORE, SPINE, PAGE = 27, (60, 28), (88, 40)  # middle of scores; left and width 
 BOOK, THICK = 40, 72  # how high a book is; px for a share of 1
 LEFT, RIGHT, WIDE = 130, 236, 78  # where ribbons begin and end; the answer's width
 SCALE, SWING = 382, 72  # the answer's scale, and how far a step is on it
-MARK, WAY = 406, 166  # where arrows of books are, and those to values
+MARK, WAY = 406, 190  # where arrows of books are, and those to values
 Numbers = Sequence[float]
 
 
@@ -114,7 +115,7 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
         word("values", PAGE[0] + PAGE[1] / 2 - 8, HEADS, "value", GREY, size=SMALL),
         word("shares", LEFT + 10, HEADS, "share", GREY, "start", SMALL),
-        word("its name", RIGHT + WIDE / 2, middle - THICK / 2 - 10, "answer", size=SMALL),
+        word("its name", RIGHT + WIDE / 2, middle - 14, "answer", size=SMALL),
     ]
     top, seen = middle - THICK / 2, 0.2 if pale else 0.55
     for n, (name, share, value, colour) in enumerate(
@@ -122,37 +123,27 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
     ):
         thick, y = THICK * share, _y(value)
         end = top + thick / 2
+        ribbon = curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, seen)
         below = y + thick / 2 + 18 if value < answer(SCORES) else y - thick / 2 - 6
-        up = n == lifted
+        look: dict[str, Any] = {"colour": INK}
+        if n == lifted:
+            look = {"colour": ORANGE, "size": 22, "weight": 700}
         parts += [
-            _ends(
-                curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, seen),
-                linecap="butt",
-            ),
+            _ends(ribbon, linecap="butt"),
             box(f"part {name}", (RIGHT, top), (WIDE, thick), colour, 0.2),
             *_book(name, y, f"{value:g}", colour),
-            word(
-                f"score {name}",
-                SCORE,
-                y + 7,
-                f"{scores[n]:.2f}",
-                ORANGE if up else INK,
-                size=22 if up else 20,
-                weight=700 if up else 400,
-            ),
+            word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
         ]
-        if not pale or value != answer(SCORES):
-            says = f"{share:.2f}"
-            parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
+        says = f"{share:.2f}"
+        parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
         top += thick
     return [*parts, *_needle(answer(scores))]
 
 
 def _ends(stroke: Part, **shapes: str) -> Part:
     """A line with other ends or corners."""
-    return stroke._replace(
-        look={**stroke.look, **{f"stroke-{at}": to for at, to in shapes.items()}}
-    )
+    shaped = {f"stroke-{at}": to for at, to in shapes.items()}
+    return stroke._replace(look={**stroke.look, **shaped})
 
 
 def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
@@ -181,7 +172,7 @@ def _needle(z: float) -> list[Part]:
         box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
         word("when", 480, HEADS, "answer when one", GREY, "end", SMALL),
         word("rises", 480, HEADS + 22, f"score rises by {STEP:g}", GREY, "end", SMALL),
-        word("answer", RIGHT + WIDE / 2 - 2, middle + 9, f"{z:.2f}", size=26, weight=700),
+        word("answer", RIGHT + WIDE / 2 - 2, middle + 16, f"{z:.2f}", size=26, weight=700),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
         line("needle", [(right, middle), (SCALE - 4, y)], INK, 4),
         dot("pivot", right, middle, 6),
@@ -230,18 +221,16 @@ def _ways(lengths: Numbers, pulls: Numbers = ()) -> list[Part]:
     start = _y(answer(SCORES))
     parts = list[Part]()
     for n, (name, length) in enumerate(zip(BOOKS, lengths, strict=True)):
-        colour = COLOURS[n]
-        if abs(length) < LEAST:
-            parts.append(dot(f"way {name}", WAY, start, 8, colour))
-            continue
-        says = _signed(length)
+        colour, says = COLOURS[n], _signed(length)
         if n < len(pulls):
             says += f" × {weights(SCORES)[n]:.2f} = {_signed(pulls[n])}"
-        y = start - UNIT * length + (16 if length > 0 else 15)
-        parts += [
-            _arrow(f"way {name}", WAY, start, -UNIT * length, colour, 6),
-            word(f"way long {name}", WAY + 18, y, says, colour, "start", 20, 700),
-        ]
+        y = start - UNIT * length + 16
+        way = _arrow(f"way {name}", WAY, start, -UNIT * length, colour, 6)
+        if abs(length) < LEAST:
+            way, y = dot(f"way {name}", WAY, start, 8, colour), start - THICK / 2 - 8
+        parts.append(way)
+        if n < len(pulls) or abs(length) > LEAST:
+            parts.append(word(f"way long {name}", WAY + 18, y, says, colour, "start", 20, 700))
     return parts
 
 

@@ -7,17 +7,7 @@ from functools import cache
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import (
-    INK,
-    SIZE,
-    SMALL,
-    Part,
-    area,
-    box,
-    curve,
-    line,
-    word,
-)
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, area, box, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 BOOKS = ("law", "stars", "birds", "tales", "maps", "art")
@@ -26,7 +16,7 @@ WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
 HIGH, LOW = 270, 232  # of the sheet; the line that counts products
-LEFT, RIGHT = 12, 236  # where walks begin and end
+LEFT, RIGHT = 38, 236  # where walks begin and end
 TOP, ZERO, UNIT = 18, 128, 7.5  # line of what the height is; y of a score of 0; px for 1
 ROW, PITCH = 26, 36  # middle of the first book's row; from one to the next
 NAME, BAR = 286, 348  # where books and bars begin
@@ -114,6 +104,7 @@ def _envelope(width: int, unit: float) -> list[Part]:
     return [
         *([line("was", was, BLUE, 1.5, 0.6, "4 5")] if unit < UNIT else []),
         area("envelope", [*upper, *lower], BLUE, 0.2),
+        line("edge", [*lower, *upper], BLUE, 1.5, 0.6),
         line("root", [(RIGHT + 3, ZERO - far), (RIGHT + 3, ZERO + far)], BLUE, 4, cap="butt"),
         line("zero", [(LEFT, ZERO), (RIGHT, ZERO)], GREY, 1),
     ]
@@ -125,11 +116,14 @@ def _axis(width: int, divided: bool) -> list[Part]:
     added = f"{width} product{'s' * (width > 1)}"
     parts = [
         line("axis", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
-        word("score", LEFT, TOP, "score", GREY, "start", SMALL),
+        word("score", 2, TOP, "score", GREY, "start", SMALL),
         word("within", RIGHT + 5, TOP, within, BLUE, "end", SIZE, 700),
         word("products", RIGHT + 5, LOW + 24, added, INK, "end", SIZE, 700),
-        word("share", BAR, LOW + 24, "share", GREY, "start", SMALL),
+        word("share", NAME, LOW + 24, "share, by softmax", GREY, "start", SMALL),
     ]
+    for n, says in ((8, "8"), (0, "0"), (-8, "−8")):
+        y = ZERO - UNIT * n
+        parts.append(word(f"height {says}", LEFT - 8, y + 6, says, GREY, "end", SMALL))
     for n in (n for n in WIDTHS if n < width <= 16 * n):
         x = _x(n, width)
         parts.append(line(f"tick {n}", [(x, LOW), (x, LOW + 5)], GREY, 1.5))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, curve, places, word
+from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, line, places, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 LOOK = Path(__file__).with_name("look.json")
@@ -20,14 +20,14 @@ LOOK = Path(__file__).with_name("look.json")
 WORDS = ("the", "girl", "near", "the", "boys")
 ONE, MANY = 2, 5  # places of the nouns, behind the start
 
-HIGH, LINE, GIVEN = 268, 127, 150  # of the sheet; lines of the words and of shares
-GAP, LEFT = 10, 2
+HIGH, LINE, GIVEN = 250, 127, 150  # of the sheet; lines of the words and of shares
+GAP = 5
 PIPE, SIDE = 18, 6  # thickness of an arc of share 1; from one arc's end to the next
 DRAWN = 0.01  # the least share that is drawn as an arc
-VERBS, LONG, BAR = 338, 138, 14  # left of what comes next; how long and high its bar is
+VERBS, LONG, BAR = 341, 136, 14  # left of what comes next; how long and high its bar is
 BIG = 22
-# Lookups, and lines of their names, of where their arcs begin, and of what is likelier after them.
-LINES = {"soft": (20, 105, 52), "hard": (259, 159, 184)}
+DECIDES = VERBS + 14  # from where it comes into the bar
+LINES = {"soft": (105, 46), "hard": (159, 184)}  # where arcs begin; of what is likelier then
 
 
 def opening() -> Film:
@@ -40,8 +40,10 @@ def opening() -> Film:
     asked = [*_asked("soft"), *_asked("hard")]
     takes = {"soft": shares, "hard": [float(j == winner) for j in range(len(text))]}
     none = [*_taken("soft", shares, 0), *_taken("hard", takes["hard"], 0)]
-    hard = [*_taken("hard", takes["hard"]), *_next("hard", look["hard"], verbs)]
-    soft = _taken("soft", shares)
+    hard = [*_taken("hard", takes["hard"]), *_next("hard", look["hard"], verbs, "its own word")]
+    all_of_it = word("all", _middle(), LINES["hard"][0] + 56, "1.00", GREY, size=BIG, weight=700)
+    hard.append(all_of_it)
+    soft, heard = _taken("soft", shares), f"“{text[ONE]}”, {shares[ONE]:.2f}"
     frames = [
         Frame(
             [*stage, *_words(text), *asked, *none, *_question(*verbs)],
@@ -54,15 +56,15 @@ def opening() -> Film:
         ),
         Frame(
             [*stage, *words, *_asked("soft"), *_taken("soft", shares, 0), *hard],
-            f"Hard: all from “{text[winner]}”. “{text[ONE]}” is not heard, “{text[MANY]}” itself "
-            f"is: “{many}”, wrong.",
+            f"Hard: all from “{text[winner]}”, which says nothing of the number. The last word "
+            f"itself, “{text[MANY]}”, decides: “{many}”, wrong.",
         ),
         Frame(
             [*stage, *words, *soft, *hard],
             f"Soft: from each by its share, so {shares[ONE]:.2f} from “{text[ONE]}”.",
         ),
         Frame(
-            [*stage, *words, *soft, *hard, *_next("soft", look["soft"], verbs)],
+            [*stage, *words, *soft, *hard, *_next("soft", look["soft"], verbs, heard)],
             f"“{text[ONE]}” came second, and is heard: likelier is “{one}”, which is right.",
         ),
     ]
@@ -83,7 +85,12 @@ def recorded() -> dict[str, Any]:
 
 
 def _middles() -> list[float]:
-    return places(("start", *WORDS), gap=GAP, left=LEFT)
+    return places(("start", *WORDS), gap=GAP)
+
+
+def _middle() -> float:
+    """Of the text."""
+    return (_middles()[0] + _middles()[MANY]) / 2
 
 
 def _words(text: Sequence[str], shares: Sequence[float] = ()) -> list[Part]:
@@ -106,11 +113,10 @@ def _colour(j: int) -> Colour:
 
 def _stage() -> list[Part]:
     """Names of both lookups, and empty bars of what is next."""
-    middle = (_middles()[0] + _middles()[MANY]) / 2
-    parts = []
-    for lookup, (line, _, top) in LINES.items():
+    parts = [word("of what", VERBS, 18, "of both verbs", GREY, "start", SMALL)]
+    for lookup, (_, top) in LINES.items():
         parts += [
-            word(f"{lookup} name", middle, line, lookup, INK, weight=600),
+            word(f"{lookup} name", VERBS - 8, top, lookup, INK, "end", SMALL, 700),
             box(f"{lookup} bar", (VERBS, top + 9), (LONG, BAR), GREY, 0, 1),
         ]
     return parts
@@ -124,7 +130,7 @@ def _arc(key: str, j: int, share: float, colour: Colour, opacity: float, dashes:
     pull = 30 + 66 * (end - x) / (ends + 2 * SIDE - starts)
     seen = opacity / (0.25 + 0.75 * share)  # whatever its share
     look: dict[str, Any] = {"thickest": PIPE, "pull": pull, "dashes": dashes}
-    floor, below = LINES[lookup][1], lookup == "hard"
+    floor, below = LINES[lookup][0], lookup == "hard"
     return arc(key, x, end, floor, share, colour, seen, below=below, **look)
 
 
@@ -151,13 +157,15 @@ def _question(*verbs: str) -> list[Part]:
     ]
 
 
-def _next(lookup: str, parts_of: Sequence[float], verbs: Sequence[str]) -> list[Part]:
-    """What comes after a lookup: a bar that both verbs share, the likelier one large over it."""
-    likely, top = int(parts_of[1] > parts_of[0]), LINES[lookup][2]
+def _next(lookup: str, parts_of: Sequence[float], verbs: Sequence[str], decides: str) -> list[Part]:
+    """What comes after a lookup, and what decides it: a bar that both verbs share."""
+    likely, top = int(parts_of[1] > parts_of[0]), LINES[lookup][1]
     colours, split, low = (ORANGE, BLUE), LONG * parts_of[0], top + 9
-    leaves, comes = (_middles()[MANY] + 27, LINE + (4 if likely else -16)), (VERBS - 6, top - 8)
+    level, end, line_of = (LINE, top - 22, 149) if likely else (LINE - 13, low + BAR + 5, 116)
+    way = [(_middles()[MANY] + 30, level), (DECIDES, level), (DECIDES, end)]
     parts = [
-        curve(f"{lookup} next", leaves, comes, colours[likely], 4),
+        line(f"{lookup} next", way, colours[likely], 4),
+        word(f"{lookup} by", DECIDES + 9, line_of, decides, colours[likely], "start", SMALL),
         box(f"{lookup} 0", (VERBS, low), (split, BAR), ORANGE),
         box(f"{lookup} 1", (VERBS + split, low), (LONG - split, BAR), BLUE),
     ]

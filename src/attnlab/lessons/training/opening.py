@@ -11,6 +11,7 @@ recorded, in `opening.json`.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
@@ -31,16 +32,17 @@ JUMP = (50, 200)  # steps between which the arcs gather
 LEVELS = {"by this letter": JUMP[0], "and the one before": 300}  # a guess; from which step on
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
-HIGH = 269
+HIGH = 270
 WIDTH = 30  # letters that are shown, at most, of those it writes
 EDGE, PITCH, SIZE = 15, 15.5, 25  # the first letter's middle; from letter to letter; of letters
-FLOOR, LINE = 236, 260  # ends of the arcs, which stand on the letters; and their line
-LEFT, FIRST, RIGHT = 30, 96, 454  # of the chart: step 0, the second one, from which on logs count
-TOP, LOW = 8, 140
-LIMITS = 5.0, 1.55  # losses there
-HEAD, TICKS, NEAR = 26, 160, 190  # lines: in the chart, of steps, and over the arcs
+FLOOR, LINE = 238, 262  # ends of the arcs, which stand on the letters; and their line
+LEFT, FIRST, RIGHT = 36, 98, 456  # of the chart: step 0, the second one, from which on logs count
+TOP, LOW = 2, 136
+LIMITS = 5.5, 1.55  # losses there
+HEAD, TICKS, NEAR = 28, 156, 199  # lines: in the chart, of steps, and over the arcs
+BIG = 28  # the step and its loss
 LEAST = 0.03  # a weight that is drawn
-NEAREST, FARTHER = 30, 1.2  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 30, 0.5  # pull of an arc to the letter before; more for each further
 THICK = 5  # an arc of weight 1: neighbours are near
 
 
@@ -70,7 +72,7 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     parts = [*_axes(step, loss), *_levels(step, known["by_counts"]), *_curve(step, losses)]
     parts += [_arc(*each) for each in _drawn(weights)]
     parts += [_letter(i, letter) for i, letter in enumerate(text[shown_of(text)])]
-    return Frame([*parts, *_share(share)], _told(step, loss, known["by_counts"], share))
+    return Frame([*parts, *_share(share)], _told(step, loss, known, share))
 
 
 def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
@@ -94,8 +96,8 @@ def _share(share: float) -> list[Part]:
     ]
 
 
-def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
-    one, two = by_counts
+def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
+    one, two = known["by_counts"]
     if step == 0:
         return "Noise, and arcs that go everywhere."
     if step < JUMP[0]:
@@ -110,7 +112,8 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
         return f"Nobody told it to: {share:.2f} goes one letter back. Words come."
     if step < STEPS[-1]:
         return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by both letters."
-    return f"All are words, and the loss is {loss:.1f}: lower than by those two letters alone."
+    without = f"without its arcs, loss {known['without']:.1f}"
+    return f"All are words. Layer 2, not drawn, helps: {without}."
 
 
 def _axes(step: int, loss: float) -> list[Part]:
@@ -120,17 +123,17 @@ def _axes(step: int, loss: float) -> list[Part]:
         line("before", [(LEFT, LOW), (FIRST, LOW)], GREY, 1.5, dashes="4 6"),
         line("axis", [(LEFT, LOW), (LEFT, TOP)], GREY, 1.5),
         *(
-            word(f"loss of {at}", LEFT - 7, _high(at) + 6, f"{at}", GREY, "end", SMALL)
+            word(f"loss of {at}", LEFT - 12, _high(at) + 6, f"{at}", GREY, "end", SMALL)
             for at in range(2, 6)
         ),
         *(
             word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
             for at in (*STEPS[:-2], STEPS[-1])
         ),
-        word("steps", _along(450), TICKS, "steps (log)", GREY, size=SMALL),
-        word("height", LEFT + 32, HEAD - 4, "loss (log)", GREY, "start", SMALL),
-        word("loss", RIGHT - 250, HEAD, f"loss {loss:.1f}", ORANGE, "start", 24, 700),
-        word("step", RIGHT - 116, HEAD, f"step {step}", anchor="start", size=24, weight=700),
+        word("steps", RIGHT + 22, TICKS + 19, "steps (log)", GREY, "end", SMALL),
+        word("height", LEFT + 26, HEAD - 4, "loss (log)", GREY, "start", SMALL),
+        word("loss", RIGHT - 280, HEAD, f"loss {loss:.1f}", ORANGE, "start", BIG, 700),
+        word("step", RIGHT - 132, HEAD, f"step {step}", anchor="start", size=BIG, weight=700),
     ]
 
 
@@ -142,7 +145,7 @@ def _levels(step: int, losses: list[float]) -> list[Part]:
             y, says = _high(loss), f"{name}: {loss:.1f}"
             parts += [
                 line(f"line {name}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-                word(f"level {name}", LEFT + 8, y + 18, says, GREY, "start", SMALL),
+                word(f"level {name}", LEFT + 8, y + 17, says, GREY, "start", SMALL),
             ]
     return parts
 
@@ -260,7 +263,17 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         optimizer.zero_grad()
         F.cross_entropy(logits.flatten(0, -2), batch[:, 1:].flatten()).backward()
         optimizer.step()
+    known["without"] = round(without_second(model, held_out), 3)
     return known
+
+
+def without_second(model: Any, held_out: Any) -> float:
+    """The loss of a reader whose second layer does not listen."""
+    from attnlab.lessons.training.reading import loss_on
+
+    deaf = copy.deepcopy(model)
+    deaf.blocks[1].W_o.register_forward_pre_hook(lambda _, given: (0 * given[0],))
+    return loss_on(deaf, held_out)
 
 
 def by_counts(read: Any, held_out: Any, before: int, rare: float = RARE) -> float:
