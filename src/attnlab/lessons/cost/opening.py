@@ -35,9 +35,9 @@ SCORES = np.array(
 )
 VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
-HIGH, CELL = 268, 31  # of the sheet; a score
+HIGH, CELL = 264, 31  # of the sheet; a score
 LEFT, TOP = 58, 52  # of all scores
-LOW, FOOT = TOP + TOKENS * CELL, 261  # of all scores; a line under them
+LOW, FOOT = TOP + TOKENS * CELL, 257  # of all scores; a line under them
 HEADS = 19, 43  # lines over them
 ROOM, ROOM_SIZE = (256, TOP - 2), (222, LOW - TOP + 5)  # of what is kept, in fast memory
 SUMS, UNIT, STEP = 260, 100, 33  # left of columns; px for a weight of 1, and for a value of 1
@@ -132,7 +132,7 @@ def opening() -> Film:
     tile(2, told, *columns(1, True), *columns(2), *_block([a, b]))
     told = "Poured level a last time: the height is the answer to query 1."
     tile(2, told, *columns(2, True), *_block(firsts))
-    told = f"On it goes, {BLOCK**2} scores at a time. All {TOKENS} of query 1 at once give "
+    told = f"On it goes, {BLOCK**2} scores held, not {TOKENS**2}. Query 1's {TOKENS} at once give "
     parts = [*_grid(BLOCKS**2), *_at_once(c)]
     frames.append(Frame(parts, f"{told}{c.answers[0]:.1f}, too."))
     return Film("Exact attention, tile by tile", frames, HIGH)
@@ -345,11 +345,9 @@ def _at_once(kept: Kept) -> list[Part]:
     size = UNIT * s, STEP * kept.answers[0]
     n, y = weights.argmax(), LOW - STEP * (weights @ VALUES)
     middle = SUMS + UNIT * s * (weights[:n].sum() + weights[n] / 2)
-    held, side = f"{BLOCK**2} held, not {TOKENS**2}", LEFT + TOKENS * CELL
     return [
         *_memory(_corner(BLOCKS**2 - 1), GREY),
         *_title("a check", "query 1 at once", colour=INK),
-        word("held", side + MARGIN, FOOT, held, ORANGE, "end", weight=700),
         _standing("block", SUMS, size, GREY, 0.3),
         *_columns(0, s * weights, VALUES, SUMS, of="once"),
         line("at once", [(SUMS, y), (SUMS + size[0], y)], ORANGE, 3),

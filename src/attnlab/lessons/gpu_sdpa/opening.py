@@ -31,7 +31,7 @@ TRAVELS = (  # what is told of a trip, from the second on
 )
 
 HIGH = 269  # of the sheet
-LEFT, RIGHT = 6, 474  # of all that begins at the left, or ends at the right
+LEFT, FASTER = 6, 226  # of all that begins at the left; of how much faster
 HEADS, TOPS = {"naive": 15, "sdpa": 152}, {"naive": 22, "sdpa": 160}  # of lanes: names, drawings
 STRIP = 24  # of memory: for queries, keys and values, and for answers
 THIN = 6  # from its edge to their lines
@@ -69,16 +69,16 @@ def opening() -> Film:
     moments = [Moment(fast * half / 2, half / 2, done) for half, done in enumerate(RUN)]
     moments += [Moment(_until(trip), trip) for trip in range(1, TRIPS + 1)]
     told = [
-        f"{n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores. Watch where they go.",
+        f"{device}, {n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores. Watch them.",
         "attend sends every score to memory. The call takes a tile through all steps.",
         f"{_ms(fast)}, and the call is done: it used each tile straight away, on the chip.",
         *TRAVELS,
     ]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    y, more = TOPS["sdpa"] + SIDE + BELOW + 20, f"{slow / fast:.0f}× as fast"
-    faster = word("faster", RIGHT, y, more, ORANGE, "end", 28, 700)  # in the call's line of time
+    y, more = TOPS["sdpa"] + SIDE + BELOW + 19, f"{slow / fast:.0f}× as fast"
+    faster = word("faster", FASTER, y, more, ORANGE, "start", 24, 700)  # in the call's line of time
     parts = [*_parts(moments[-1], rows, ended=True), faster]
-    says = f"On an {device}: {_ms(slow)} if scores travel, {_ms(fast)} if they stay."
+    says = f"Trips and computing: {_ms(slow)} if scores and weights travel, {_ms(fast)} if not."
     frames.append(Frame(parts, says))
     return Film("One attention, two ways", frames, HIGH)
 
@@ -178,7 +178,7 @@ def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
         parts += _tiles((CHIP + 12, middle - CELLS * CELL / 2), moment.done)
         left += CELLS * CELL
     if ended and way == "naive":
-        lines = f"{len(STEPS)} steps, {TRIPS} trips:", f"{_gone(TRIPS)} of scores"
+        lines = f"{TRIPS} trips, {_gone(TRIPS)}:", "scores and weights"
         return parts + [
             word(f"whole {n}", CHIP + WIDE_CHIP / 2, middle - 5 + 25 * n, text, BLUE, weight=700)
             for n, text in enumerate(lines)
@@ -196,7 +196,11 @@ def _road(moment: Moment, ended: bool) -> list[Part]:
     top, (start, end), trip = TOPS["naive"], ROAD, moment.trip
     if ended or not trip:
         over = range(1, TRIPS + 1 if ended else 1)
-        return [*_thin("naive", ended), *(part for n in over for part in _trip(n))]
+        by = (SIDE - 2 * THIN) / (TRIPS + 1)
+        parts = _thin("naive", ended)
+        for n in over:
+            parts += _arrow(f"went {n}", ROAD[::-1] if n % 2 else ROAD, top + THIN + n * by, BLUE)
+        return parts
     y, writes = top + SIDE / 2, math.ceil(trip) % 2 == 1
     tip, back = (start, start + HEAD) if writes else (end, end - HEAD)
     ends = (back, end) if writes else (start, back)
@@ -217,16 +221,6 @@ def _arrow(key: str, ends: Place, y: float, colour: Colour) -> list[Part]:
     return [
         line(key, [(back, y), (tip, y)], colour),
         line(f"{key} head", [(tip + by, y - 4), (tip, y), (tip + by, y + 4)], colour),
-    ]
-
-
-def _trip(n: int) -> list[Part]:
-    """One that is over: its arrow, and its number where it began."""
-    (start, end), y = ROAD, TOPS["naive"] + THIN + n * (SIDE - 2 * THIN) / (TRIPS + 1)
-    back, tip, by = (end, start, -14) if n % 2 else (start, end, 14)
-    return [
-        *_arrow(f"went {n}", (back + 1.6 * by, tip), y, BLUE),
-        word(f"number {n}", back + by, y + 6.5, f"{n}", BLUE, size=SMALL),
     ]
 
 

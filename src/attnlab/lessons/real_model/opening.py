@@ -25,6 +25,7 @@ SIZE, MIDDLES = 28, (40, 114, 184, 234, 286)  # of words
 NAME, FLOOR, HIGHEST = 18, 78, 52  # in a row: y of its name, arcs' feet, how high they are
 BAND = (4, 82), (316, 36)  # its corner and size
 BARS, LEFT, LONG, THICK = (48, 84), 334, 98, 32
+THICKEST = 12  # an arc of weight 1
 RIGHT = 478  # of chances, outside their bars
 
 
@@ -48,7 +49,7 @@ class Row(NamedTuple):
 
 ROWS = (
     Row("own", "its own attention", BLUE, 0, OWN),
-    Row("equal", "equal weights in all heads", ORANGE, LANE, EQUAL),
+    Row("equal", "equal weights", ORANGE, LANE, EQUAL),
 )
 
 
@@ -70,17 +71,17 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     ) -> Frame:
         """What so many rows look at, and how likely answers are; the others are asked."""
         parts = [
-            word("layer", BAND[0][0] + BAND[1][0], NAME, "last layer shown", GREY, "end", SMALL),
-            word("next", LEFT, NAME, "next word", GREY, "start", SMALL),
+            word("layer", BAND[0][0] + BAND[1][0], NAME, "last layer", GREY, "end", SMALL),
+            word("next", LEFT, BARS[0] - 9, "next word", GREY, "start", SMALL),
         ]
         for row in ROWS:
             parts += _row(row, words, answers, steps[row.key] if row in known else None)
         return Frame(parts, told)
 
     told = (
-        "The same model twice. Below, one function is changed, in all layers.",
+        "The same model twice. Below, all heads of all layers give equal weights.",
         f"Its own attention looks mostly at “{TEXT[1]}”, which followed “{TEXT[-1]}”.",
-        f"Equal weights hide what followed “{TEXT[-1]}”: it writes “{queen}”, not in the text.",
+        f"Equal weights blur what followed “{TEXT[-1]}”: it writes “{queen}”, not in the text.",
         f"Now “{dog}” and “{cat}” trade places, above and below.",
         f"Above, the next word is “{cat}” now. With equal weights, still “{again}”.",
     )
@@ -96,6 +97,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
 
 def _row(row: Row, words: Sequence[str], answers: Sequence[str], known: Step | None) -> list[Part]:
     """Words, arcs over them, and how likely answers are; arcs are dotted where it is not known."""
+    answers = answers if known else "?"
     key, top, last = row.key, row.top, len(words) - 1
     weights = known.heads.mean(dim=0).tolist() if known else [0.15] * len(words)
     far = MIDDLES[last] - MIDDLES[0]
@@ -116,6 +118,7 @@ def _row(row: Row, words: Sequence[str], answers: Sequence[str], known: Step | N
                 weights[n],
                 row.colour if known else GREY,
                 dashes="1 0" if known else "1 6",
+                thickest=THICKEST,
                 pull=24 + (HIGHEST / 0.75 - 24) * share,
             )
         )
