@@ -59,7 +59,7 @@ function draw(body, model) {
   // The selection is kept here until it is sent: Python's echo of the last one would undo it.
   let selected = model.get("cell");
   const said = element("p", { class: "unseen", "aria-live": "polite" });
-  const about = element("p", { class: "finding" });
+  const about = element("p", { class: "finding about" });
   const panels = element("div", { class: "matrices" });
   const dots = element("span", {}, "• changed by the last edit");
   const told = element("div", { class: "told" });

@@ -22,7 +22,7 @@ from attnlab.figures.live.figure import (
     told_apart,
     whole,
 )
-from attnlab.figures.live.who_listens import entropies, in_words
+from attnlab.figures.live.who_listens import closed, in_words
 from attnlab.small.grammar import as_labels
 
 BY_HAND = "by hand"
@@ -125,10 +125,8 @@ class MaskPainter(WithRows):
         # Queries whose products with unit vectors are the scores, so that the oracle masks them.
         shares = soft_weights(inputs["scores"].copy(), np.eye(len(named)), mask.copy(), scale=1)
         told = [
-            in_words(token, row, named, hidden, entropy)
-            for token, row, hidden, entropy in zip(
-                named, shares, ~mask, entropies(shares), strict=True
-            )
+            in_words(token, row, named) + closed(hidden)
+            for token, row, hidden in zip(named, shares, ~mask, strict=True)
         ]
         return {
             "tokens": tokens,

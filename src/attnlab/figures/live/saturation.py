@@ -17,7 +17,6 @@ from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, raised, short, style
 from attnlab.figures.live.on_paper import written
 from attnlab.figures.live.strokes import bars, svg, text
-from attnlab.figures.live.who_listens import entropies
 
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
@@ -90,6 +89,17 @@ class Saturation(Dialled):
             "table": table(measures),
             "told": in_words(d_k, reader, measures),
         }
+
+
+def entropies(weights: np.ndarray) -> list[float]:
+    """Entropy of each row in nats; 0 · log 0 counts as 0.
+
+    Args:
+        weights: (N, M).
+    """
+    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    rows: list[float] = (0.0 - (weights * logs).sum(axis=-1)).tolist()  # no row has −0
+    return rows
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:

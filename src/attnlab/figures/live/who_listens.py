@@ -24,7 +24,7 @@ from attnlab.small.grammar import as_labels
 
 ROUNDED = 2e-3  # rows of weights that were rounded to three digits still count as shares
 TOLD = 3  # keys that a sentence names
-SHOWN = 0.005  # a weight that is not 0.00 where it is told
+SHOWN = 0.05  # a smaller weight is a colour without a number
 OWN = 16  # words of a sentence of one's own
 
 
@@ -107,18 +107,16 @@ class WhoListens(WithRows):
         maps = _maps(inputs["weights"], blocked.shape)
         choices = [*maps]
         weights = maps[choices[inputs["shown"]]]
-        spread = entropies(weights)
         tokens = inputs["query_tokens"]
         queries, keys = told_apart(tokens), told_apart(inputs["key_tokens"])
         before = inputs["before"]
-        rows = [*zip(queries, weights, blocked, spread, strict=True)]
-        found = [finding(query, row, keys) for query, row, *_ in rows]
-        told = [in_words(query, row, keys, *spread) for query, row, *spread in rows]
+        found = [in_words(query, row, keys) for query, row in zip(queries, weights, strict=True)]
+        told = list(found)
         if before is not None:
-            for n, (query, row, hidden, entropy) in enumerate(rows):
-                if went := gone(query, row, keys, hidden, before[n]):
-                    found[n] = gone(query, row, keys, hidden, before[n], ("“{}”", "“{}”"))
-                    told[n] = f"{went} {spread_in_words(row, hidden, entropy)}"
+            for n, query in enumerate(queries):
+                moved = (query, weights[n], keys, blocked[n], before[n])
+                if went := gone(*moved):
+                    found[n], told[n] = gone(*moved, ("“{}”", "“{}”")), went
         return {
             "weights": weights.tolist(),
             "queries": as_labels(tokens),
@@ -126,9 +124,8 @@ class WhoListens(WithRows):
             "named": {"queries": queries, "keys": keys},
             "blocked": blocked.tolist(),
             "before": None if before is None else before.tolist(),
-            "entropy": spread,
             "found": found,
-            "told": told,
+            "told": [line + closed(hidden) for line, hidden in zip(told, blocked, strict=True)],
             "choices": choices,
             "shown": inputs["shown"],
             "typed": inputs["reader"] and " ".join(tokens[tokens[0] == START :]),
@@ -217,17 +214,6 @@ def _maps(weights: Any, shape: tuple[int, int]) -> dict[str, np.ndarray]:
     }
 
 
-def entropies(weights: np.ndarray) -> list[float]:
-    """Entropy of each row in nats; 0 · log 0 counts as 0.
-
-    Args:
-        weights: (N, M).
-    """
-    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    rows: list[float] = (0.0 - (weights * logs).sum(axis=-1)).tolist()  # no row has −0
-    return rows
-
-
 def refuse_what_are_no_shares(weights: np.ndarray, queries: Sequence[str], where: str = "") -> None:
     """Weights of a query are shares that add up to 1, or all 0.
 
@@ -248,29 +234,28 @@ def refuse_what_are_no_shares(weights: np.ndarray, queries: Sequence[str], where
         )
 
 
-def in_words(
-    query: str, row: np.ndarray, keys: Sequence[str], hidden: np.ndarray, entropy: float
-) -> str:
-    """One row of weights in sentences.
+def in_words(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
+    """One row of weights in a sentence.
 
     Args:
         query: who listens.
         row: (M,) weights.
         keys: M labels.
-        hidden: (M,) bool, True = blocked.
-        entropy: of the row, in nats.
     """
-    first, *others = _most(row, keys, "“{}” ({:.2f})")[:TOLD] or [""]
-    then = f", then to {' and '.join(others)}" if others else ""
-    most = f"“{query}” listens most to {first}{then}." if first else finding(query, row, keys)
-    return f"{most} {spread_in_words(row, hidden, entropy)}".rstrip()
-
-
-def finding(query: str, row: np.ndarray, keys: Sequence[str]) -> str:
-    """What one row of weights shows, in a sentence without numbers: those stand in its cells."""
     if not row.any():
         return f"“{query}” listens to nothing: all its weights are 0."
-    return f"“{query}” listens most to “{keys[int(row.argmax())]}”."
+    first, *others = _most(row, keys, "“{}” ({:.2f})") or [""]
+    if not first:
+        return f"“{query}” listens to many, to none with {SHOWN} or more."
+    then = f", then to {others[0]}" if others else ""
+    return f"“{query}” listens most to {first}{then}."
+
+
+def closed(hidden: np.ndarray) -> str:
+    """How many of a query's keys are blocked, '' if none is; hidden is (M,) bool."""
+    count = int(hidden.sum())
+    are = "is" if count == 1 else "are"
+    return f" {count} of {len(hidden)} keys {are} blocked." if count else ""
 
 
 def gone(
@@ -288,32 +273,21 @@ def gone(
         before: (M,) weights with nothing blocked.
         forms: of a key that lost its share, and of one that has it.
     """
-    lost = before * hidden
-    if lost.sum() < SHOWN or not row.any():
+    lost, gains = before * hidden, row - before
+    taken, given = _most(lost, keys, forms[0]), _most(gains, keys, forms[1])[:TOLD]
+    if not taken or not given or not row.any():
         return ""
-    *givers, last = _most(lost, keys, forms[0])
-    taken = f"{', '.join(givers)} and {last}" if givers else last
-    every = _most(row - before, keys, forms[1])
-    *takers, last = every[:TOLD]
-    given = f"{', '.join(takers)} and {last}" if takers else last
-    mostly = "mostly " if len(every) > TOLD else ""
-    return f"“{query}” gives the share of {taken} {mostly}to {given}."
+    rest = lost.sum() - np.sort(gains)[-len(given) :].sum()
+    mostly = "mostly " if rest > ROUNDED else ""
+    return f"“{query}” gives the share of {_listed(taken)} {mostly}to {_listed(given)}."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _most(amounts: np.ndarray, keys: Sequence[str], form: str) -> list[str]:
     """The keys that have amounts worth telling, each with its own, the largest first."""
     order = np.argsort(-amounts, kind="stable")
     return [form.format(keys[m], amounts[m]) for m in order if amounts[m] >= SHOWN]
-
-
-def spread_in_words(row: np.ndarray, hidden: np.ndarray, entropy: float) -> str:
-    """How far a row of weights is spread, and how many keys are blocked."""
-    count = int(hidden.sum())
-    are = "is" if count == 1 else "are"
-    closed = f"{count} of {len(row)} keys {are} blocked." if count else ""
-    if not row.any():
-        return closed
-    return (
-        f"Entropy {entropy:.2f} nats: as spread out as {np.exp(entropy):.1f} keys with equal "
-        f"shares. {closed}"
-    )
