@@ -57,17 +57,17 @@ def test_moving_both_changes_every_angle_and_no_score(figure: RotaryArrows) -> N
 
 
 def test_it_is_told_in_words(figure: RotaryArrows) -> None:
-    stand = ("query", "at 3", "key", "at 1", "2 steps before")
-    turn = ("60° in pair 0", "12° in pair 1", "score", "2.54", "without", "3.50")
-    assert tells(figure.state["told"], *stand, *turn)
+    turn = ("60° in pair 0", "12° in pair 1", "Without", "score", "3.50")
+    assert tells(figure.state["told"], "query", "at 3", "key", "at 1", *turn)
+    assert tells(figure.state["found"], "2 steps before the query", "score is 2.54")
 
 
 @pytest.mark.parametrize(
     ("query_at", "key_at", "said"),
-    [(1, 2, "1 step after it"), (4, 4, "there as well"), (5, 4, "1 step before it")],
+    [(1, 2, "1 step after"), (4, 4, "at the query"), (5, 4, "1 step before")],
 )
 def test_the_way_is_told(query_at: int, key_at: int, said: str) -> None:
-    assert said in RotaryArrows(QUERY, KEY, query_at, key_at).state["told"]
+    assert said in RotaryArrows(QUERY, KEY, query_at, key_at).state["found"]
 
 
 def test_an_arrow_without_length_is_a_dot() -> None:

@@ -11,7 +11,8 @@ function draw(body, model) {
   const words = element("div", { class: "beside" });
   const note = element("p", { class: "hint" });
   const told = element("p", { class: "told unseen", "aria-live": "polite" });
-  body.append(tools, element("div", { class: "panels" }, drawings, words));
+  const found = element("p", { class: "finding", "aria-hidden": "true" });
+  body.append(found, tools, element("div", { class: "panels" }, drawings, words));
 
   const build = ({ kind, dials, pictures: { length }, caption, heads, folded }) => {
     body.className = kind;
@@ -43,7 +44,8 @@ function draw(body, model) {
     table.paint(state.table);
     setText(note, state.note);
     note.hidden = !state.note;
-    setText(told, state.told);
+    setText(found, state.found);
+    setText(told, `${state.found}. ${state.told}`);
   };
 }
 

@@ -62,7 +62,7 @@ class Dialled(Figure):
         Returns:
             pictures: SVG, with as many `titles` over them; a `table` of words with its `caption`
             and `heads`, which opens by the words `folded`; a `note` under the pictures; what is
-            `told`.
+            `found`, a headline that is true of the state; what else is `told`.
         """
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ class Dialled(Figure):
         return {**common, "dials": dials, **self.shown(inputs)}
 
     def summary(self) -> str:
-        return str(self.state["told"])
+        return f"{self.state['found']}. {self.state['told']}"
 
     def controls(self) -> Values:
         return {each.name: each.stops for each in self.dials(self._inputs)}
@@ -91,6 +91,9 @@ def _still(state: Values) -> str:
     titles = [f"<b>{html.escape(title)}</b>" for title in state["titles"]] or [""]
     pictures = [*map("".join, zip(titles, state["pictures"], strict=True))]
     table = fallback.lines(state["caption"], state["table"], state["heads"])
-    note, told = (text and f"<p>{html.escape(text)}</p>" for text in (state["note"], state["told"]))
+    note, told = (
+        text and f"<p>{html.escape(text)}</p>"
+        for text in (state["note"], f"{state['found']}. {state['told']}")
+    )
     numbers = f"<details><summary>{html.escape(state['folded'])}</summary>{table}</details>"
     return f"{fallback.beside(*pictures, wide='0 1 400px')}{note}{told}{numbers}"

@@ -18,15 +18,13 @@ BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-UNDER_ROOFS, OVER_ROOFS = 5.6, 7.5  # how many times farther the axis goes than the roofs
-LEFT, WIDE, HIGH, RIGHT = 44, 370, 250, 66  # room for numbers, of the plot, room for names
-TICKS = {1.0: "1", 100.0: "100"}
-MOVING, COMPUTING = "limited by moving", "limited by computing"
-OVER, UNDER = 8, 58  # room over the plot and under it
-LANE = 28  # how far apart works' names are
-LINE = 27  # and those of devices
-CLOSE = 4  # pixels between works that are one place
-BAR, THICK, ASIDE = 190, 22, 90  # of a share: how long all is, how thick, and room for words
+UNDER_ROOFS, OVER_ROOFS = 24, 40  # how many times farther the axis goes than the roofs
+LEFT, WIDE, HIGH, RIGHT = 62, 370, 266, 66  # room for numbers, of the plot, room for names
+TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
+MOVING, COMPUTING = "limited by moving", "by computing"
+OVER, UNDER = 4, 48  # room over the plot and under it
+LINE, LETTER = 21, 10.4  # of words, where they are largest: from line to line, and a letter
+CLOSE = 1.03  # times as far along, and works are in one place
 MOST = 3  # works
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 LOOKS = (BLUE, ORANGE)
@@ -85,11 +83,8 @@ class Roofline(Dialled):
         batch, devices = inputs["batch"], inputs["devices"]
         works = in_order(inputs["works"], batch)
         return {
-            "titles": ["TFLOP/s at best", "share of the peak at best"],
-            "pictures": [
-                _chart(works, in_order(inputs["works"], BATCHES[0]), devices),
-                _shares(works, devices),
-            ],
+            "titles": ["TFLOP/s at best (log), % of the peak"],
+            "pictures": [_chart(works, in_order(inputs["works"], BATCHES[0]), devices)],
             "folded": "The same in a table",
             "caption": CAPTION,
             "heads": ["", "for each byte", *(device.name for device in devices)],
@@ -104,6 +99,7 @@ class Roofline(Dialled):
                 ]
                 for name, intensity in works.items()
             ],
+            "found": _found(works, devices),
             "told": _told(batch, works, devices),
         }
 
@@ -162,6 +158,15 @@ def _limit(device: Device, intensity: float) -> str:
     return "computing" if intensity * device.bandwidth >= device.flops else "moving"
 
 
+def _found(works: Mapping[str, float], devices: Sequence[Device]) -> str:
+    """What the fastest device reaches in the works that move the most for each operation."""
+    device, (first, *others) = _from_the_top(devices)[0][0], [*works.items()][:2]
+    reached = [f"{_share(device, first[1])} of its peak in {first[0].replace(', ', ' ')}"]
+    reached += [f"{_share(device, each)} in {_after(first[0], name)}" for name, each in others]
+    said = f"At best the {_called(device, devices)} reaches {', '.join(reached)}"
+    return said.replace(" %", "\u00a0%")
+
+
 def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
     """Each work's place, and where the roofs bend."""
     places = "; ".join(f"{name}: {_short(intensity)}" for name, intensity in works.items())
@@ -187,21 +192,19 @@ def _chart(
         axes.line(device.tera, _corners(device, *ALONG), f'stroke="{colour}" stroke-width="2.5"')
         for device, colour in zip(devices, LOOKS, strict=False)
     ]
-    lanes = _lanes(axes, works)
     return svg(
         f"speed at best over operations for each byte; {said}",
         (-LEFT, -OVER, LEFT + WIDE + RIGHT, OVER + HIGH + UNDER),
-        _frame(axes),
+        _frame(axes, min(device.flops for device in devices)),
         *roofs,
         *(_way(axes, alone[name], each, devices) for name, each in works.items() if name in alone),
-        *(_down(axes, lane, each, devices) for lane, _, each in lanes),
+        _named(axes, works, devices),
         *(
             axes.ring(intensity, device.tera(intensity), colour)
             for device, colour in zip(devices, LOOKS, strict=False)
             for intensity in works.values()
         ),
         *_names(axes, devices),
-        *(_named(axes, *each) for each in lanes),
         wide=480,
         size=15,
     )
@@ -213,19 +216,25 @@ def _corners(device: Device, low: float, high: float) -> list[float]:
     return [low, *([bend] if low < bend < high else []), high]
 
 
-def _lanes(axes: Chart, works: Mapping[str, float]) -> list[tuple[int, str, float]]:
-    """From the lowest lane up, names and places; in one place, a name goes on with the next."""
-    named, above = [], ("", ALONG[0] / 2)
-    for lane, (name, each) in zip(range(len(works))[::-1], works.items(), strict=True):
-        together = abs(axes.across.at(above[1]) - axes.across.at(each)) < CLOSE
-        begin = above[0].partition(", ")[0] + ", "
-        named.append((lane, f"and {name.removeprefix(begin)}" if together else name, each))
-        above = name, each
-    return named[::-1]
+def _after(above: str, name: str) -> str:
+    """A name as it goes on after one that begins alike."""
+    return name.removeprefix(above.partition(", ")[0] + ", ")
 
 
-def _frame(axes: Chart) -> str:
-    """Both axes, and what limits on either side."""
+def _places(works: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Works and their places; those in one place have one name."""
+    places: list[tuple[str, float]] = []
+    for name, each in works.items():
+        above, at = places[-1] if places else ("", 0.0)
+        if at / CLOSE < each < at * CLOSE:
+            places[-1] = f"{above} and {_after(above, name)}", at
+        else:
+            places.append((name, each))
+    return places
+
+
+def _frame(axes: Chart, lowest: float) -> str:
+    """Both axes, and what limits on either side, under the lowest roof and over all."""
     ticks = "".join(f"M{axes.across.at(x):.1f} {HIGH}v4" for x in TICKS)
     ticks += "".join(f"M0 {axes.up.at(y):.1f}h-4" for y in TICKS)
     grey = f' fill="{GREY}"'
@@ -237,18 +246,20 @@ def _frame(axes: Chart) -> str:
                 for x, label in TICKS.items()
             ),
             *(_shifted(-7, axes.up.at(y), 0.35, "end", label, grey) for y, label in TICKS.items()),
-            _shifted(WIDE, HIGH + 4, 2.15, "end", "operations per byte", ' font-weight="bold"'),
+            _shifted(
+                WIDE, HIGH + 4, 2.15, "end", "operations per byte (log)", ' font-weight="bold"'
+            ),
             _shifted(8, axes.up.at(500), 0, "start", MOVING, grey),
-            _shifted(WIDE + RIGHT, 0, 0.9, "end", COMPUTING, grey),
+            _shifted(WIDE, axes.up.at(lowest / TERA) + 2, 0.9, "end", COMPUTING, grey),
         ]
     )
 
 
 def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
     """Devices where their roofs end."""
-    named, above = [], float(-LINE)
+    named, above = [], -1e9
     for device, colour in _from_the_top(devices):
-        above = max(axes.up.at(device.flops / TERA), above + LINE)
+        above = max(axes.up.at(device.flops / TERA), above + LINE + 5)
         name = _called(device, devices)
         more = f' fill="{colour}" font-weight="bold"'
         named.append(_shifted(WIDE + 6, above, 0.35, "start", name, more))
@@ -267,11 +278,6 @@ def _from_the_top(devices: Sequence[Device]) -> list[tuple[Device, str]]:
     return sorted(zip(devices, LOOKS, strict=False), key=lambda each: -each[0].flops)
 
 
-def _height(lane: int) -> float:
-    """Of a name in this lane."""
-    return HIGH - LANE * (lane + 0.5)
-
-
 def _way(axes: Chart, alone: float, now: float, devices: Sequence[Device]) -> str:
     """How far the batch has moved a work along the roofs."""
     look = 'stroke="currentColor" stroke-width="9" stroke-opacity="0.18" stroke-linecap="round"'
@@ -279,45 +285,31 @@ def _way(axes: Chart, alone: float, now: float, devices: Sequence[Device]) -> st
     return "".join(axes.line(device.tera, _corners(device, *ends), look) for device in devices)
 
 
-def _down(axes: Chart, lane: int, intensity: float, devices: Sequence[Device]) -> str:
-    """A line from the roofs down to a work's name."""
-    x, top = axes.across.at(intensity), max(device.tera(intensity) for device in devices)
-    return (
-        f'<path stroke="currentColor" stroke-dasharray="2 3" '
-        f'd="M{x:.1f} {_height(lane)}V{axes.up.at(top):.1f}"/>'
-    )
+def _named(axes: Chart, works: Mapping[str, float], devices: Sequence[Device]) -> str:
+    """Each place by name, and its shares of the peaks: in a chart of powers, 1 % looks like half.
 
-
-def _named(axes: Chart, lane: int, name: str, intensity: float) -> str:
-    """A work's name at its line."""
-    x = axes.across.at(intensity)
-    anchor, at = ("end", x - 10) if x > WIDE / 2 else ("start", x + 10)
-    return _shifted(at, _height(lane), 0.35, anchor, name, f' font-weight="bold"{CLEAR}')
-
-
-def _shares(works: Mapping[str, float], devices: Sequence[Device]) -> str:
-    """What each work reaches of each peak, as bars: in the chart, a hundredth looks like a half."""
-    drawn, y = [], 8
-    for name, intensity in works.items():
-        drawn.append(_shifted(0, y, 1, "start", name, ' font-weight="bold"'))
-        y += 20
-        for device, colour in _from_the_top(devices):
-            share = f"{_called(device, devices)} {_share(device, intensity)}"
-            long = BAR * device.speed(intensity) / device.flops
-            drawn.append(
-                f'<path d="M0 {y}h{BAR}v{THICK}h{-BAR}z" fill="{colour}" fill-opacity="0.15"/>'
-                f'<rect y="{y}" width="{long:.1f}" height="{THICK}" fill="{colour}"/>'
-                + _shifted(BAR + 6, y + THICK / 2, 0.35, "start", share, f' fill="{colour}"')
-            )
-            y += THICK + 4
-        y += 32
-    said = "; ".join(
-        f"{name} {' and '.join(_share(device, intensity) for device in devices)}"
-        for name, intensity in works.items()
-    )
-    return svg(
-        f"share of the peak at best: {said}", (0, 0, BAR + ASIDE, y), *drawn, wide=400, size=13
-    )
+    The first, which others may leave, is named at the foot; the last over the roofs; one between
+    them under its rings, where the roofs are above its words.
+    """
+    drawn, places, end = "", _places(works), WIDE + RIGHT
+    for n, (name, each) in enumerate(places):
+        shares = [f"{_called(d, devices)} {_share(d, each)}" for d, _ in _from_the_top(devices)]
+        long = LETTER * max(len(name), len(", ".join(shares)))
+        x, speeds = axes.across.at(each), [device.tera(each) for device in devices]
+        left, y, down = min(x + 12, end - long), HIGH - 4.0 - LINE, 0.0
+        if n == len(places) - 1 > 0:
+            left = min(max(x - long / 2, 8), WIDE - 6 - long)
+            y, down = axes.up.at(max(speeds)) - 20, -1.15
+        elif n:
+            start = ALONG[0] * (ALONG[1] / ALONG[0]) ** (left / WIDE)
+            y = axes.up.at(min(*speeds, *(device.tera(start) for device in devices)))
+            y += LINE + (2 if x < WIDE / 2 else 24)  # there under what limits on the right
+        else:
+            foot = f"M{x:.1f} {axes.up.at(min(speeds)):.1f}V{y:.1f}"
+            drawn += f'<path stroke="currentColor" stroke-dasharray="2 3" d="{foot}"/>'
+        drawn += _shifted(left, y, down, "start", name, f' font-weight="bold"{CLEAR}')
+        drawn += _shifted(left, y, down + 1.15, "start", ", ".join(shares), CLEAR)
+    return drawn
 
 
 def _shifted(x: float, y: float, down: float, anchor: str, words: str, more: str) -> str:

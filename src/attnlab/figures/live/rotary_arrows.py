@@ -97,7 +97,7 @@ class RotaryArrows(Dialled):
             "heads": HEADS,
             "table": table(pairs),
             "note": NOTE,
-            "told": in_words(inputs, pairs),
+            **in_words(inputs, pairs),
         }
 
 
@@ -152,21 +152,20 @@ NOTE = "q · k = length of q × shadow of k on it, green. Dotted: the arrows at 
 HEADS = ("", "query turned by", "key turned by", "between them", "dot product")
 
 
-def in_words(inputs: Values, pairs: list[Pair]) -> str:
-    """Where both stand, how far apart, and what the score is."""
+def in_words(inputs: Values, pairs: list[Pair]) -> dict[str, str]:
+    """How far apart both are and what the score is; where they stand, and what it would be."""
     at, other = (inputs["moved"] + inputs[name] for name in ("query_at", "key_at"))
-    distance = at - other
-    if distance:
-        way = "before" if distance > 0 else "after"
-        steps = f"{abs(distance)} {'step' if abs(distance) == 1 else 'steps'}"
-        apart = f"the key stands {steps} {way} it"
-    else:
-        apart = "the key stands there as well"
+    steps = f"{abs(at - other)} {'step' if abs(at - other) == 1 else 'steps'}"
+    apart = (
+        f"{steps} {'before' if at > other else 'after'} the query"
+        if at != other
+        else "at the query"
+    )
     angles = ", ".join(f"{in_degrees(pair.between)}° in pair {n}" for n, pair in enumerate(pairs))
     score = sum(pair.product for pair in pairs)
     unturned = sum(float(pair.query @ pair.key) for pair in pairs)
-    return (
-        f"The query stands at {at}, the key at {other}: {apart}. The angle between the arrows is "
-        f"{angles}. The score is {written(score, 2)}; without turning it would be "
-        f"{written(unturned, 2)}, wherever they stand."
-    )
+    return {
+        "found": f"The key {apart}: the score is {written(score, 2)}, wherever the two stand",
+        "told": f"The query stands at {at}, the key at {other}. The angle between the arrows is "
+        f"{angles}. Without turning the score would be {written(unturned, 2)}.",
+    }

@@ -87,6 +87,7 @@ class Saturation(Dialled):
             "folded": "Numbers, and those of a typical reader",
             "heads": ["", *WAYS],
             "table": table(measures),
+            "found": found(d_k, measures),
             "told": in_words(d_k, reader, measures),
         }
 
@@ -206,6 +207,14 @@ def table(measures: Values) -> list[list[str]]:
             numbers = [each[who][name] for each in columns]
             lines.append([f"{label}{whose}", *map(short, numbers)])
     return lines
+
+
+def found(d_k: int, measures: Values) -> str:
+    """What softmax makes of the largest score's lead."""
+    leads = [float(np.diff(np.sort(measures[way]["scores"])[-2:])[0]) for way in WAYS]
+    raw, scaled = (in_short(np.exp(lead)) for lead in leads)
+    lead = in_short(leads[0])
+    return f"A lead of {lead} makes {raw} × the next weight; ÷ √{d_k} it makes {scaled} ×"
 
 
 def in_words(d_k: int, reader: int, measures: Values) -> str:
