@@ -93,7 +93,7 @@ def test_the_lead_of_a_score_is_told_beside_the_ratio_that_softmax_makes_of_it()
     for (scores, weights), scale in zip((pictures[:2], pictures[2:]), (1, 8), strict=True):
         lead = (first - second) / scale
         assert f">{lead:.2f} ahead</text>" in scores
-        assert f": e^{lead:.2f} ≈ {np.exp(lead):.3g} × the next</text>" in weights
+        assert f", {np.exp(lead):.3g} × the next</text>" in weights
 
 
 def test_bars_move_from_width_to_width_as_they_are_the_same_parts(figure: Saturation) -> None:

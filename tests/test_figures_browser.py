@@ -178,7 +178,7 @@ def saturation(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
 
 def test_the_width_is_set_by_keyboard_and_python_measures(saturation: FigureLab) -> None:
     saturation.ask("figure.change(d_k=16, reader=11)")
-    width = saturation.figure.get_by_label("width d_k")
+    width = saturation.figure.get_by_label("width")
     expect(width).to_have_attribute("aria-valuetext", "16")
     width.focus()
     saturation.page.keyboard.press("End")
