@@ -19,7 +19,6 @@ from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, raised, short, style
 from attnlab.figures.live.on_paper import written
 from attnlab.figures.live.strokes import bars, svg, text
-from attnlab.figures.live.who_listens import entropies
 
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
@@ -92,7 +91,7 @@ class Saturation(Dialled):
             "heads": ["", *WAYS],
             "table": table(measures),
             "found": found(d_k, measures),
-            "told": in_words(d_k, reader, measures),
+            "told": f"d_k = {d_k}, reader {reader}. {'; '.join(titles(d_k, measures))}.",
         }
 
 
@@ -153,7 +152,6 @@ def measured(scores: np.ndarray, weights: np.ndarray) -> Values:
         "scores": scores[0].tolist(),
         "weights": weights[:READERS].tolist(),
         "measures": {
-            "entropy": np.array(entropies(weights)),
             "largest": weights.max(axis=1),
             "gradient": jacobian_norms(weights),
         },
@@ -192,10 +190,7 @@ def table(measures: Values) -> list[list[str]]:
     """Lines of a label and a number for each way to scale."""
     columns = [measures[way] for way in WAYS]
     lines = [["std. deviation of scores", *(f"{each['std']:.2f}" for each in columns)]]
-    for name, label in (
-        ("largest", "largest weight"),
-        ("gradient", "Jacobian's norm"),
-    ):
+    for name, label in (("largest", "largest weight"), ("gradient", "Jacobian's norm")):
         for who, whose in (("reader", ""), ("typical", ", typical")):
             numbers = [each[who][name] for each in columns]
             lines.append([f"{label}{whose}", *map(short, numbers)])
@@ -208,19 +203,6 @@ def found(d_k: int, measures: Values) -> str:
     raw, scaled = (in_short(np.exp(lead)) for lead in leads)
     lead = in_short(leads[0])
     return f"A lead of {lead} gives {raw} × the weight; ÷ √{d_k}, {scaled} ×"
-
-
-def in_words(d_k: int, reader: int, measures: Values) -> str:
-    """Both ways in a sentence each."""
-    said = []
-    for way, name in zip(WAYS, ("Without a scale", f"Divided by √{d_k}"), strict=True):
-        each = measures[way]
-        alike = np.exp(each["reader"]["entropy"])
-        said.append(
-            f"{name} scores have a standard deviation of {each['std']:.1f}; it is as if "
-            f"{alike:.1f} of {BOOKS} books shared alike."
-        )
-    return f"d_k = {d_k}, reader {reader}. {' '.join(said)}"
 
 
 # The pictures, the same in the page and where nothing runs ----------------------------------
@@ -289,11 +271,10 @@ def _dots(scores: Sequence[float], y: float) -> str:
 
 def _axis() -> str:
     """The line of scores, its ticks and numbers."""
-    ticks = {score: _across(score) for score in (-100, -50, 0, 50, 100)}
-    return _line(
-        f"M0 {HIGH}H{WIDE}" + "".join(f"M{x:.1f} {HIGH}v6" for x in ticks.values())
-    ) + "".join(
-        text(x, UNDER, written(score, 0), "middle", f' fill="{GREY}"') for score, x in ticks.items()
+    places = {score: _across(score) for score in (-100, -50, 0, 50, 100)}
+    return _line(f"M0 {HIGH}H{WIDE}") + "".join(
+        _line(f"M{x:.1f} {HIGH}v6") + text(x, UNDER, written(score, 0), "middle", f' fill="{GREY}"')
+        for score, x in places.items()
     )
 
 
