@@ -59,7 +59,7 @@ def test_moving_both_changes_every_angle_and_no_score(figure: RotaryArrows) -> N
 def test_it_is_told_in_words(figure: RotaryArrows) -> None:
     turn = ("60° in pair 0", "12° in pair 1", "Without", "score", "3.50")
     assert tells(figure.state["told"], "query", "at 3", "key", "at 1", *turn)
-    assert tells(figure.state["found"], "2 steps before the query", "score is 2.54")
+    assert tells(figure.state["found"], "2 steps before the query", "score 2.54")
 
 
 @pytest.mark.parametrize(

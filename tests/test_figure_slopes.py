@@ -48,18 +48,15 @@ def test_slopes_are_what_backward_leaves(figure: Slopes, entry: tuple[int, int, 
 
 def test_what_is_reached_is_told(figure: Slopes) -> None:
     told = figure.state["told"]["0 2 1"]
-    entry = ("Entry 1", "“want”", "1st sentence")
-    reach = ("q: “want”", "k: all", "1st sentence", "v: all", "1st sentence", "column 1", "0")
-    assert tells(told, *entry, *reach)
+    reach = ("1 row of q", "3 of k", "3 of v", "none in the 2nd sentence")
+    assert tells(told, "Entry 1", "“want”", *reach)
     assert repr(figure).endswith(told)
-    found = figure.state["found"]["0 2 1"]
-    assert tells(found, "1 row of q", "3 of k", "3 of v", "none in the 2nd sentence")
 
 
 def test_a_mask_ends_the_reach(figure: Slopes) -> None:
     figure.attention = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    assert "k: “one”, “clerk” in the 2nd sentence" in figure.state["told"]["1 1 0"]
-    assert "q: nothing; k: nothing; v: “one” in the 2nd sentence" in figure.state["told"]["1 0 0"]
+    assert tells(figure.state["told"]["1 1 0"], "1 row of q", "2 of k", "2 of v")
+    assert tells(figure.state["told"]["1 0 0"], "0 rows of q", "0 of k", "1 of v")
 
 
 def test_a_function_that_gives_weights_too_is_taken(figure: Slopes) -> None:

@@ -540,8 +540,8 @@ figures.live.Saturation(d_k=256, reader=11)
 
 # %% [markdown]
 # Without a scale the hill got wider, the first book's lead grew, and twenty bars became one: at 1024 the eleventh
-# reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by $\sqrt{d_k}$ the hill
-# stayed narrow. Without a scale, reader 8 is one of a lucky few: two books
+# reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by $\sqrt{d_k}$ the scores
+# stay together. Without a scale, reader 8 is one of a lucky few: two books
 # are nearly tied, and the norm is 0.48.
 
 # %% [markdown]

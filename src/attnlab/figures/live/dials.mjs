@@ -45,7 +45,7 @@ function draw(body, model) {
     setText(note, state.note);
     note.hidden = !state.note;
     setText(found, state.found);
-    setText(told, `${state.found}. ${state.told}`);
+    setText(told, state.told);
   };
 }
 

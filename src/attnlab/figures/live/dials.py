@@ -69,10 +69,12 @@ class Dialled(Figure):
     def computed(self, inputs: Values) -> Values:
         dials = [{**each._asdict(), "stops": [*each.stops]} for each in self.dials(inputs)]
         common = {"kind": self.kind, "titles": [], "caption": "", "note": "", "folded": FOLDED}
-        return {**common, "dials": dials, **self.shown(inputs)}
+        shown = self.shown(inputs)
+        told = f"{shown['found']}. {shown['told']}"
+        return {**common, "dials": dials, **shown, "told": told}
 
     def summary(self) -> str:
-        return f"{self.state['found']}. {self.state['told']}"
+        return str(self.state["told"])
 
     def controls(self) -> Values:
         return {each.name: each.stops for each in self.dials(self._inputs)}
@@ -91,9 +93,6 @@ def _still(state: Values) -> str:
     titles = [f"<b>{html.escape(title)}</b>" for title in state["titles"]] or [""]
     pictures = [*map("".join, zip(titles, state["pictures"], strict=True))]
     table = fallback.lines(state["caption"], state["table"], state["heads"])
-    note, told = (
-        text and f"<p>{html.escape(text)}</p>"
-        for text in (state["note"], f"{state['found']}. {state['told']}")
-    )
+    note, told = (text and f"<p>{html.escape(text)}</p>" for text in (state["note"], state["told"]))
     numbers = f"<details><summary>{html.escape(state['folded'])}</summary>{table}</details>"
     return f"{fallback.beside(*pictures, wide='0 1 400px')}{note}{told}{numbers}"

@@ -165,7 +165,7 @@ def in_words(inputs: Values, pairs: list[Pair]) -> dict[str, str]:
     score = sum(pair.product for pair in pairs)
     unturned = sum(float(pair.query @ pair.key) for pair in pairs)
     return {
-        "found": f"The key {apart}: the score is {written(score, 2)}, wherever the two stand",
+        "found": f"Key {apart}: score {written(score, 2)}, wherever the two stand",
         "told": f"The query stands at {at}, the key at {other}. The angle between the arrows is "
         f"{angles}. Without turning the score would be {written(unturned, 2)}.",
     }

@@ -16,11 +16,11 @@ from attnlab.figures import palette
 from attnlab.figures.live.on_paper import short, written
 from attnlab.figures.live.strokes import svg, text
 
-RADIUS, ROOM = 100, 36  # of the circle in a picture, and around it
+RADIUS, ROOM = 100, 34  # of the circle in a picture, and around it
 FAR = RADIUS + 23  # from the middle to the degrees
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
-WIDE, LINE, BAR = 220, 68, 26  # of the picture of a score: how wide, a line of it, and a bar
+WIDE, LINE, BAR = 220, 82, 30  # of the picture of a score: how wide, a line of it, and a bar
 BLUE, ORANGE, GREEN, GREY = (
     each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.GREY)
 )

@@ -6,6 +6,7 @@ forms, drawn once ─> the first d_k lines ─> scores ─┬─ as they are ─
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +14,7 @@ import traitlets
 
 from attnlab.checks.reference import softmax
 from attnlab.figures import palette
+from attnlab.figures.live.cost_chart import CLEAR
 from attnlab.figures.live.dials import Dial, Dialled
 from attnlab.figures.live.figure import Input, Values, number, raised, short, style
 from attnlab.figures.live.on_paper import written
@@ -24,11 +26,10 @@ WAYS = ("no scale", "÷ √d_k")
 LIMIT = 110.0  # where the axis of scores ends, the same for both
 REACH, BINS = 4, 24  # of a histogram: standard deviations on either side, and how many bins
 WIDE, HIGH, EDGE, OVER = 340, 98, 2, 18  # of a plot, and the room beside and over it
-DOTS, UNDER = HIGH + 11, HIGH + 34  # how far down the dots and the words under a plot are
-TOP = 12  # how far down the words are that a dot has
+UNDER, TOP = HIGH + 22, 12  # how far down the words under a plot are, and those that a dot has
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
-LONGEST, SHORTER = 272, 88  # words over a bar, and at a dot, where they are largest
-BOLD = 'font-weight="bold"'
+LONGEST, SHORTER = 190, 88  # words over a bar, and at a dot, where they are largest
+BOLD, STROKE = 'font-weight="bold"', f'fill="none" stroke="{ORANGE}" stroke-width="2"'
 
 
 class Saturation(Dialled):
@@ -69,7 +70,7 @@ class Saturation(Dialled):
         d_k, reader = inputs["d_k"], inputs["reader"]
         readers = range(1, READERS + 1)
         return [
-            Dial("d_k", "width d_k", WIDTHS, WIDTHS.index(d_k), [*map(str, WIDTHS)]),
+            Dial("d_k", "width", WIDTHS, WIDTHS.index(d_k), [*map(str, WIDTHS)]),
             Dial("reader", "reader", readers, reader - 1, [f"{n} of {READERS}" for n in readers]),
         ]
 
@@ -79,16 +80,18 @@ class Saturation(Dialled):
         return {
             "titles": titles(d_k, measures),
             "pictures": [
-                draw(way, measures[way])
-                for way in WAYS
-                for draw in (scores_picture, weights_picture)
+                scores_picture(measures[WAYS[0]]),
+                weights_picture(WAYS[0], measures[WAYS[0]]),
+                scaled_picture(*(measures[way]["scores"] for way in WAYS)),
+                weights_picture(WAYS[1], measures[WAYS[1]]),
             ],
-            "note": f"Hill: all scores. Dots and bars: the {BOOKS} books of reader {reader}.",
+            "note": f"Hill: all scores. Dots and bars: the {BOOKS} books of reader {reader}. "
+            "A lead of x makes a weight exp(x) times the next.",
             "folded": "Numbers, and those of a typical reader",
             "heads": ["", *WAYS],
             "table": table(measures),
             "found": found(d_k, measures),
-            "told": in_words(d_k, reader, measures),
+            "told": f"d_k = {d_k}, reader {reader}. {'; '.join(titles(d_k, measures))}.",
         }
 
 
@@ -160,7 +163,6 @@ def measured(scores: np.ndarray, weights: np.ndarray) -> Values:
         "scores": scores[0].tolist(),
         "weights": weights[:READERS].tolist(),
         "measures": {
-            "entropy": np.array(entropies(weights)),
             "largest": weights.max(axis=1),
             "gradient": jacobian_norms(weights),
         },
@@ -199,10 +201,7 @@ def table(measures: Values) -> list[list[str]]:
     """Lines of a label and a number for each way to scale."""
     columns = [measures[way] for way in WAYS]
     lines = [["std. deviation of scores", *(f"{each['std']:.2f}" for each in columns)]]
-    for name, label in (
-        ("largest", "largest weight"),
-        ("gradient", "Jacobian's norm"),
-    ):
+    for name, label in (("largest", "largest weight"), ("gradient", "Jacobian's norm")):
         for who, whose in (("reader", ""), ("typical", ", typical")):
             numbers = [each[who][name] for each in columns]
             lines.append([f"{label}{whose}", *map(short, numbers)])
@@ -214,34 +213,19 @@ def found(d_k: int, measures: Values) -> str:
     leads = [float(np.diff(np.sort(measures[way]["scores"])[-2:])[0]) for way in WAYS]
     raw, scaled = (in_short(np.exp(lead)) for lead in leads)
     lead = in_short(leads[0])
-    return f"A lead of {lead} makes {raw} × the next weight; ÷ √{d_k} it makes {scaled} ×"
-
-
-def in_words(d_k: int, reader: int, measures: Values) -> str:
-    """Both ways in a sentence each."""
-    said = []
-    for way, name in zip(WAYS, ("Without a scale", f"Divided by √{d_k}"), strict=True):
-        each = measures[way]
-        alike = np.exp(each["reader"]["entropy"])
-        said.append(
-            f"{name} scores have a standard deviation of {each['std']:.1f}; it is as if "
-            f"{alike:.1f} of {BOOKS} books shared alike."
-        )
-    return f"d_k = {d_k}, reader {reader}. {' '.join(said)}"
+    return f"A lead of {lead} gives {raw} × the weight; ÷ √{d_k}, {scaled} ×"
 
 
 # The pictures, the same in the page and where nothing runs ----------------------------------
 
 
-def scores_picture(way: str, measures: Values) -> str:
-    """The hill of all scores, and under it a dot for each score of one reader, as an SVG.
+def scores_picture(measures: Values) -> str:
+    """The hill of all scores, and on its line a dot for each score of one reader, as an SVG.
 
-    The axis is the same for both ways and at every width; each hill is as high as the plot.
+    The axis is the same at every width and once divided; the hill is as high as the plot.
     """
     std, scores = measures["std"], measures["scores"]
-    second, first = np.argsort(scores)[-2:].tolist()
-    ends = [_across(scores[each]) for each in (second, first)]
-    lead = scores[first] - scores[second]
+    second, first, lead, said = _lead(scores)
     places = np.clip(np.linspace(-REACH, REACH, 2 * BINS + 1)[1::2] * std, -LIMIT, LIMIT)
     most = max(measures["histogram"])
     hill = "".join(
@@ -249,26 +233,59 @@ def scores_picture(way: str, measures: Values) -> str:
         for place, share in zip(places.tolist(), measures["histogram"], strict=True)
     )
     left, right = (_across(sign * REACH * std) for sign in (-1, 1))
-    looks = [(5, ORANGE) if n == first else (3, BLUE) for n in range(BOOKS)]
-    dots = [
-        f'<circle data-key="{n}" cx="{_across(score):.1f}" cy="{DOTS}" r="{r}" fill="{colour}"/>'
-        for n, (score, (r, colour)) in enumerate(zip(scores, looks, strict=True))
-    ]
-    ahead = min(ends[1], WIDE + EDGE - SHORTER)
     return _drawing(
-        f"{way}: hill of all scores, standard deviation {std:.1f}; of {BOOKS} dots "
-        f"that of book {first + 1} is the farthest right, {in_short(lead)} ahead of the next",
+        f"hill of all scores, standard deviation {std:.1f}; {said}",
         f'<path d="M{left:.1f} {HIGH}{hill}L{right:.1f} {HIGH}z" fill="{BLUE}" '
         'fill-opacity="0.35"/>',
-        _line(f"M0 {HIGH}H{WIDE}"),
-        f'<path d="M{ends[0]:.1f} {DOTS}H{ends[1]:.1f}V{TOP + 5:g}" fill="none" stroke="{ORANGE}" '
-        f'stroke-width="2"/>',
-        *dots,
-        text(ahead, TOP, f"{in_short(lead)} ahead", "", f' fill="{ORANGE}" {BOLD}'),
-        *(
-            text(_across(score), UNDER, written(score, 0), "middle", f' fill="{GREY}"')
-            for score in (-100, 0, 100)
-        ),
+        f'<path d="M{second:.1f} {HIGH}H{first:.1f}V{TOP + 5:g}" {STROKE}/>',
+        text(min(first, WIDE + EDGE - SHORTER), TOP, lead, "", f' fill="{ORANGE}" {BOLD}'),
+        _axis(),
+        _dots(scores, HIGH),
+    )
+
+
+def scaled_picture(raw: Sequence[float], scaled: Sequence[float]) -> str:
+    """The same dots, each on its way to where its scaled score stands on the same axis."""
+    _, first, lead, said = _lead(scaled)
+    beside = first + 12 + (_across(max(raw)) - first) / 4  # on the right of its way
+    ways = [
+        f"M{_across(start):.1f} 0L{_across(end):.1f} {HIGH}"
+        for start, end in zip(raw, scaled, strict=True)
+    ]
+    return _drawing(
+        f"the same dots after the division; {said}",
+        f'<path d="{"".join(ways)}" fill="none" stroke="{BLUE}" stroke-opacity="0.5"/>',
+        f'<path d="{ways[int(np.argmax(raw))]}" {STROKE}/>',
+        text(beside, HIGH - 10, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
+        _axis(),
+        _dots(raw, 0),
+        _dots(scaled, HIGH),
+    )
+
+
+def _lead(scores: Sequence[float]) -> tuple[float, float, str, str]:
+    """Where the two largest scores stand, and how far they are apart, in short and in words."""
+    second, first = np.argsort(scores)[-2:].tolist()
+    ahead = f"{in_short(scores[first] - scores[second])} ahead"
+    said = f"of {BOOKS} dots that of book {first + 1} is the farthest right, {ahead} of the next"
+    return _across(scores[second]), _across(scores[first]), ahead, said
+
+
+def _dots(scores: Sequence[float], y: float) -> str:
+    """A dot for each score, the largest in its own colour."""
+    looks = [(5, ORANGE) if score == max(scores) else (3, BLUE) for score in scores]
+    return "".join(
+        f'<circle data-key="{y} {n}" cx="{_across(score):.1f}" cy="{y}" r="{r}" fill="{colour}"/>'
+        for n, (score, (r, colour)) in enumerate(zip(scores, looks, strict=True))
+    )
+
+
+def _axis() -> str:
+    """The line of scores, its ticks and numbers."""
+    places = {score: _across(score) for score in (-100, -50, 0, 50, 100)}
+    return _line(f"M0 {HIGH}H{WIDE}") + "".join(
+        _line(f"M{x:.1f} {HIGH}v6") + text(x, UNDER, written(score, 0), "middle", f' fill="{GREY}"')
+        for score, x in places.items()
     )
 
 
@@ -283,7 +300,8 @@ def weights_picture(way: str, measures: Values) -> str:
         at, anchor = min(first * each, WIDE + EDGE - LONGEST), "start"
     else:
         at, anchor = max((first + 1) * each, LONGEST - EDGE), "end"
-    said = f"{weights[first]:.2f}: e^{in_short(lead)} ≈ {times} × the next"
+    large = f"{weights[first]:.{2 if weights[first] < 0.995 else 3}f}"
+    said = f"{'> 0.999' if large == '1.000' else large}, {times} × the next"
     return _drawing(
         f"{way}: bars of {BOOKS} weights, the largest {weights[first]:.2f}, book {first + 1}, "
         f"{times} times the next",

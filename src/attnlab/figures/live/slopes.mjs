@@ -8,10 +8,9 @@ function draw(body, model) {
   // The choice is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("entry");
   const { rest } = settling(model, "entry");
-  const told = element("p", { class: "told unseen", "aria-live": "polite" });
+  const told = element("p", { class: "told finding", "aria-live": "polite" });
   const panels = element("div", { class: "slopes" });
-  const found = element("p", { class: "finding", "aria-hidden": "true" });
-  body.append(found, element("p", { class: "hint" }, "Choose a number of the output. The others say how much a nudge to each of them moves it: orange up, blue down, grey not at all."), panels, told);
+  body.append(told, element("p", { class: "hint" }, "Choose a number of the output. The others say how much a nudge to each of them moves it: orange up, blue down, grey not at all."), panels);
 
   const place = () => {
     const [sentence, token, column] = chosen;
@@ -19,7 +18,7 @@ function draw(body, model) {
   };
 
   const show = () => {
-    const { slopes, shades, names, found: findings, told: sentences, sentences: { 0: { length } } } = model.get("state");
+    const { slopes, shades, names, told: sentences, sentences: { 0: { length } } } = model.get("state");
     const { row, column } = place();
     for (const node of panels.querySelectorAll(".chosen")) {
       node.classList.remove("chosen");
@@ -49,7 +48,6 @@ function draw(body, model) {
         setText(end, isTouched ? names[n] : `${names[n]}: all 0`);
       });
     }
-    setText(found, findings[key]);
     setText(told, sentences[key]);
   };
 

@@ -141,12 +141,9 @@ class Slopes(Figure):
                 }
                 for place in places
             },
-            **{
-                name: {
-                    _key(*place): tell(place, sentences, {n: p[place] for n, p in slopes.items()})
-                    for place in places
-                }
-                for name, tell in (("found", _found), ("told", _told))
+            "told": {
+                _key(*place): _told(place, sentences, [part[place] for part in slopes.values()])
+                for place in places
             },
         }
 
@@ -256,12 +253,12 @@ def _cells(slopes: np.ndarray, limit: float) -> list[list[tuple[str, int]]]:
     ]
 
 
-def _found(
-    place: tuple[int, ...], sentences: Sequence[Sequence[str]], slopes: dict[str, np.ndarray]
+def _told(
+    place: tuple[int, ...], sentences: Sequence[Sequence[str]], slopes: Sequence[np.ndarray]
 ) -> str:
     """How many rows have a slope that is not 0, and which sentences have none."""
     sentence, token, column = place
-    rows = np.array([part.any(axis=-1) for part in slopes.values()])  # (3, B, N)
+    rows = np.array([part.any(axis=-1) for part in slopes])  # (3, B, N)
     q, k, v = rows.sum(axis=(1, 2))
     beyond = [
         f", none in the {ordinal(n + 1)} sentence"
@@ -271,29 +268,3 @@ def _found(
         f"Entry {column} of “{sentences[sentence][token]}” has slopes to {q} "
         f"{'row' if q == 1 else 'rows'} of q, {k} of k and {v} of v{''.join(beyond)}"
     )
-
-
-def _told(
-    place: tuple[int, ...], sentences: Sequence[Sequence[str]], slopes: dict[str, np.ndarray]
-) -> str:
-    """Which rows of each input have a slope that is not 0."""
-    sentence, token, column = place
-    reached = [f"{name}: {_reached(part, sentences)}" for name, part in slopes.items()]
-    return (
-        f"Entry {column} of “{sentences[sentence][token]}” in the {ordinal(sentence + 1)} sentence "
-        f"has slopes to {'; '.join(reached)}. All others are exactly 0."
-    )
-
-
-def _reached(slopes: np.ndarray, sentences: Sequence[Sequence[str]]) -> str:
-    """'“want” in the 1st sentence', 'all of the 1st sentence, column 0 alone', 'nothing'."""
-    pieces = []
-    for b, (tokens, rows) in enumerate(zip(sentences, slopes, strict=True)):
-        found = [token for token, row in zip(tokens, rows, strict=True) if row.any()]
-        if found:
-            whose = "all" if len(found) == len(tokens) else ", ".join(f"“{t}”" for t in found)
-            where = "of" if whose == "all" else "in"
-            pieces.append(f"{whose} {where} the {ordinal(b + 1)} sentence")
-    columns = np.flatnonzero(slopes.reshape(-1, slopes.shape[-1]).any(axis=0)).tolist()
-    alone = f", column {columns[0]} alone" if len(columns) == 1 < slopes.shape[-1] else ""
-    return f"{' and '.join(pieces)}{alone}" if pieces else "nothing"
