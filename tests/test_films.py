@@ -871,7 +871,7 @@ def test_its_loss_nears_one_letters_level_and_passes_twos_after_its_arcs_gathere
     assert abs(loss[300] - two) < 0.05
     assert loss[1000] < two - 0.2 < two < known["without"]
     [*_, told] = (frame["told"] for frame in opening_of("10-training").state["frames"])
-    assert told.endswith(f"without its arcs, loss {known['without']:.1f}.")
+    assert told.endswith(f"The loss is {loss[1000]:.1f}: layer 2, not drawn, adds what both lack.")
     last = shown("10-training")[-1]
     blue = points(last["gathers"])
     assert [*blue[[0, -1], 0]] == pytest.approx(

@@ -43,7 +43,7 @@ def opening() -> Film:
         f"A given text comes word by word. “{TEXT[0]}” is there, the rest is not.",
         f"“{TEXT[1]}” comes in step 1. Each word can listen to itself and to those before it.",
         f"The second “{asks}” listens to “{TEXT[to]}” ({row[to]:.2f}), which followed the first.",
-        f"“{TEXT[-2]}” and “{TEXT[-1]}” follow again. Six words took six steps.",
+        f"“{TEXT[-2]}” and “{TEXT[-1]}” follow again. Six more words took six steps.",
     )
     exercises = (
         "So each bold word gets a curtain of its own: one text, six exercises.",

@@ -81,7 +81,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     told = (
         "The same model twice. Below, all heads of all layers give equal weights.",
         f"Its own attention looks mostly at “{TEXT[1]}”, which followed “{TEXT[-1]}”.",
-        f"Equal weights blur what followed “{TEXT[-1]}”: it writes “{queen}”, not in the text.",
+        f"With equal weights it writes “{queen}”, a word that is not even there.",
         f"Now “{dog}” and “{cat}” trade places, above and below.",
         f"Above, the next word is “{cat}” now. With equal weights, still “{again}”.",
     )

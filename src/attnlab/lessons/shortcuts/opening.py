@@ -31,7 +31,7 @@ BIG, LARGE, HEAVY = 24, 25, 700  # words; results
 
 WAYS = {  # by what each keeps
     "full": ("full attention", "keeps all"),
-    "window": ("window", "keeps a quarter"),
+    "window": ("window", f"keeps {WINDOW - 1} of {BOOKS}"),
     "sum": ("running sum", "keeps a seventh"),
     "shared": ("shared keys", "keeps a quarter"),
 }
@@ -93,7 +93,7 @@ def opening() -> Film:
             if n <= turn:
                 parts += [*_looks(way, known), _words(way)[1], _result(way, known)]
         frames.append(Frame(parts, told))
-    return Film("Three ways to keep less, and what each one loses", frames, HIGH)
+    return Film("Three ways to keep less: is a far book found?", frames, HIGH)
 
 
 # A shelf ------------------------------------------------------------------------------------------

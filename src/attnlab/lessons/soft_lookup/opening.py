@@ -113,7 +113,7 @@ def _colour(j: int) -> Colour:
 
 def _stage() -> list[Part]:
     """Names of both lookups, and empty bars of what is next."""
-    parts = [word("of what", VERBS, 18, "of both verbs", GREY, "start", SMALL)]
+    parts = [word("of what", VERBS, 18, "chance of the verb", GREY, "start", SMALL)]
     for lookup, (_, top) in LINES.items():
         parts += [
             word(f"{lookup} name", VERBS - 8, top, lookup, INK, "end", SMALL, 700),

@@ -112,8 +112,7 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
         return f"Nobody told it to: {share:.2f} goes one letter back. Words come."
     if step < STEPS[-1]:
         return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by both letters."
-    without = f"without its arcs, loss {known['without']:.1f}"
-    return f"All are words. Layer 2, not drawn, helps: {without}."
+    return f"All are words. The loss is {loss:.1f}: layer 2, not drawn, adds what both lack."
 
 
 def _axes(step: int, loss: float) -> list[Part]:
