@@ -173,7 +173,7 @@ def draw(lit: tuple[str, ...]) -> Figure:
             made = Table(box.panel, (box.at[0], _ABOVE), box.colour, _MADE[name])
             if box.at[1] == _BELOW:
                 made = made._replace(at=(box.at[0], _LOWEST), above="")
-                _words(axes[0, 1], (box.at[0] + 0.31, _LOWEST), _MADE[name], box.colour, ha="left")
+                _words(axes[0, 1], (box.at[0] - 0.31, _LOWEST), _MADE[name], box.colour, ha="right")
             _table(axes[0, box.panel], made, numbers[name], 0.9 if name in lit else 0.6)
     for name, table in tables.items():
         _table(axes[0, table.panel], table, numbers[name], 0.6, name in lit)
