@@ -445,12 +445,13 @@ def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_long() -> None:
             assert each[f"share {m}"] == f"{shares[m]:.3f}"
     assert sum(Fraction(texts[-1][f"share {m}"]) for m in range(3)) == 1
     assert (texts[5]["lead"], texts[5]["times"]) == ("+2.3", f"×{shares[2] / shares[1]:.0f}")
-    assert texts[-1]["becomes"] == f"{texts[5]['lead']} → {texts[5]['times']}"
+    for each in texts[6:]:  # what the title asks and its answer, one above the other
+        assert [each[f"score {m}"] for m in range(3)] == [str(score) for score in scores]
+        assert (each["times score"], each["times"]) == ("×3", "×10")
     assert scores[2] == 3 * scores[1]
     assert Fraction(texts[5]["÷ √3 2"]) - Fraction(texts[5]["÷ √3 1"]) == Fraction("2.3")
     np.testing.assert_allclose(shares[2] / shares[1], np.exp(2.3), rtol=0.02)
-    assert told[-1] == "No: a lead of 2.3 gives “sat” 10 times the share. Z is mostly “sat”."
-    assert (shares[2] * np.array(values[2]) > 0.8 * (shares @ values)).all()
+    assert told[-1] == "No: after ÷ √3 a lead of 2.3 gives “sat” 10 times the share of “cat”."
     assert told[5].endswith("exp(2.3) ≈ 10 times the share.")
     last = shown("02-pure-python")[-1]
     for e, z in enumerate(shares @ values):
@@ -623,11 +624,30 @@ def test_lesson_01s_look_is_drawn_and_told_as_recorded_hard_and_soft() -> None:
             assert last[f"{lookup} says {n}"] == f"{verb} {100 * part:.0f}%"
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
     assert told[1] == "“start”, a mark before the text, gets most, 0.56; “girl” is second, 0.39."
-    assert told[2].endswith("The last word itself, “boys”, decides: “laugh”, wrong.")
-    ways = {"soft": "“girl”, 0.39", "hard": "its own word"}
-    assert {lookup: last[f"{lookup} by"] for lookup in ways} == ways
+    assert told[2] == "Hard adds only “start”, which knows no number, to “boys”: “laugh”, wrong."
+    assert told[4] == "Soft adds 0.39 of “girl”, which outweighs “boys”: “laughs”, right."
     assert last["all"] == "1.00"
-    assert told[4].endswith("likelier is “laughs”, which is right.")
+
+
+@pytest.mark.lessons("01-soft-lookup")
+def test_lesson_01s_last_word_goes_to_both_bars_and_the_noun_from_its_arc_to_one() -> None:
+    frames = shown("01-soft-lookup")
+    for lookup in ("soft", "hard"):
+        assert [f"own to {lookup}" in frame for frame in frames] == [False] * 2 + [True] * 3
+        begins, _, ends = points(frames[-1][f"own to {lookup}"])
+        assert begins[0] > float(frames[-1]["word 5"]["x"]) + 25  # beside the word
+        bar = frames[-1][f"{lookup} bar"]
+        assert 0 < ends[0] - float(bar["x"]) < float(bar["width"])
+    [noun, heard] = (
+        np.array(str(frames[-1][key]["d"])[1:].replace("C", " ").split(), float).reshape(-1, 2)
+        for key in ("soft takes 2", "heard")
+    )
+    top = (noun[[0, 3]].sum(axis=0) + 3 * noun[[1, 2]].sum(axis=0)) / 8
+    assert heard[0] == pytest.approx(top, abs=0.1)
+    bar = frames[-1]["soft bar"]
+    assert 0 < float(bar["x"]) - heard[-1, 0] < 12
+    assert 0 < heard[-1, 1] - float(bar["y"]) < float(bar["height"])
+    assert {*np.diff([float(frames[0][f"word {j}"]["x"]) for j in range(6)])} == {47}
 
 
 @pytest.mark.lessons("01-soft-lookup")

@@ -26,7 +26,7 @@ BESIDE = 21  # how far from the middle of the word that asks its arcs to others 
 TALL = 32  # how tall rows are
 KEY, ASKED, ADDS, FOUND = 84, 126, 186, 212  # tops of rows and the line of products, while it asks
 SCORE, SCALED, SHARE = 84, 148, 212  # while scores are weighed
-LEAD, WEIGHT, VALUE, OUT = 64, 94, 136, (181, 209)  # while values are heard
+KNOWN, WEIGHT, VALUE, OUT = 85, 94, 136, (181, 209)  # while values are heard
 UNIT, BAR = 105, 25  # px for 1 in Z; how tall its bars are
 FILLED = 0.4  # of a share
 BIG = 24  # scores, and what is found
@@ -66,16 +66,20 @@ def _asked(m: int, scores: Sequence[int]) -> Frame:
 def _weighed(scores: Sequence[int]) -> list[Frame]:
     """The scores, scaled; and what softmax makes of them."""
     shares, (lead, times) = weights(scores), _compared(scores)
-    rows = [*_row("score", map(str, scores), SCORE), *_scaled(scores, SCALED)]
+    rows = [
+        *_row("score", map(str, scores), SCORE),
+        _ahead("times score", SCORE + 24, _more(scores), GREY),
+        *_scaled(scores, SCALED),
+    ]
     empty = _row("share", [""] * len(TOKENS), SHARE)
     return [
         Frame(
             [*_words(), *rows, *empty],
-            f"{scores[BEST]} is {scores[BEST] / scores[ASKS]:.0f} times {scores[ASKS]}. ÷ √3, as a "
+            f"{scores[BEST]} is {_more(scores)[1:]} times {scores[ASKS]}. ÷ √3, as a "
             f"key has 3 numbers, “{TOKENS[BEST]}” leads “{TOKENS[ASKS]}” by {lead}.",
         ),
         Frame(
-            [*_words(shares), *rows, *_shares(scores, SHARE), _ahead(SHARE, f"×{times}", BIG)],
+            [*_words(shares), *rows, *_shares(scores, SHARE)],
             f"Softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
         ),
     ]
@@ -84,8 +88,7 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
 def _fills(scores: Sequence[int]) -> list[Frame]:
     """The values, how much of each is heard, and the sum."""
     shares, (lead, times) = weights(scores), _compared(scores)
-    becomes = _ahead(LEAD, f"+{lead} → ×{times}", key="becomes")
-    known = [*_words(shares), becomes, *_shares(scores, WEIGHT), *_values()]
+    known = [*_words(shares), *_scored(scores), *_shares(scores, WEIGHT), *_values()]
     best = TOKENS[BEST]
     return [
         Frame(
@@ -94,7 +97,8 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         ),
         Frame(
             [*known, *_in_z(shares), *_z(shares)],
-            f"No: a lead of {lead} gives “{best}” {times} times the share. Z is mostly “{best}”.",
+            f"No: after ÷ √3 a lead of {lead} gives “{best}” {times} times the share "
+            f"of “{TOKENS[ASKS]}”.",
         ),
     ]
 
@@ -181,25 +185,44 @@ def _row(name: str, texts: Iterable[str], top: float) -> list[Part]:
     return parts
 
 
-def _ahead(top: float, says: str, size: float = SIZE, key: str = "times") -> Part:
+def _ahead(
+    key: str, y: float, says: str, colour: Colour = COLOURS[BEST], size: float = SIZE
+) -> Part:
     """How far the best is ahead of the second, between them."""
     x = (MIDDLES[ASKS] + MIDDLES[BEST]) / 2
-    return word(key, x, top + 24, says, COLOURS[BEST], size=size, weight=700)
+    return word(key, x, y, says, colour, size=size, weight=700)
+
+
+def _more(scores: Sequence[int]) -> str:
+    """How many times the second score the best is."""
+    return f"×{scores[BEST] / scores[ASKS]:.0f}"
+
+
+def _scored(scores: Sequence[int]) -> list[Part]:
+    """The scores again, small."""
+    return [
+        _name("score", KNOWN),
+        *(
+            word(f"score {m}", MIDDLES[m], KNOWN, f"{n}", GREY, size=SMALL)
+            for m, n in enumerate(scores)
+        ),
+        _ahead("times score", KNOWN, _more(scores), GREY, SMALL),
+    ]
 
 
 def _scaled(scores: Sequence[int], top: float) -> list[Part]:
     row = _row("÷ √3", (f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores), top)
-    return [*row, _ahead(top, f"+{_compared(scores)[0]}", key="lead")]
+    return [*row, _ahead("lead", top + 24, f"+{_compared(scores)[0]}")]
 
 
 def _shares(scores: Sequence[int], top: float) -> list[Part]:
-    """Each word's share, in a place that is filled as far."""
+    """Each word's share, in a place that is filled as far; and the best's beside the second."""
     filled = [
         box(f"filled {m}", (_left(m), top), (PLACE * share, TALL), COLOURS[m], FILLED)
         for m, share in enumerate(weights(scores))
     ]
     row = _row("share", (f"{share:.3f}" for share in weights(scores)), top)
-    return [*filled, *row]
+    return [*filled, *row, _ahead("times", top + 24, f"×{_compared(scores)[1]}", size=BIG)]
 
 
 def _values() -> list[Part]:

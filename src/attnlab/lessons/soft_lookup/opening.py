@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, line, places, word
+from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 LOOK = Path(__file__).with_name("look.json")
@@ -21,13 +21,13 @@ WORDS = ("the", "girl", "near", "the", "boys")
 ONE, MANY = 2, 5  # places of the nouns, behind the start
 
 HIGH, LINE, GIVEN = 250, 127, 150  # of the sheet; lines of the words and of shares
-GAP = 5
+FIRST, STEP = 24, 47  # the first word's middle; from one word's to the next
 PIPE, SIDE = 18, 6  # thickness of an arc of share 1; from one arc's end to the next
 DRAWN = 0.01  # the least share that is drawn as an arc
 VERBS, LONG, BAR = 341, 136, 14  # left of what comes next; how long and high its bar is
 BIG = 22
-DECIDES = VERBS + 14  # from where it comes into the bar
-LINES = {"soft": (105, 46), "hard": (159, 184)}  # where arcs begin; of what is likelier then
+TRUNK = VERBS + 14  # where the word's own line parts
+LINES = {"soft": (105, 39), "hard": (159, 184)}  # where arcs begin; of what is likelier then
 
 
 def opening() -> Film:
@@ -40,10 +40,10 @@ def opening() -> Film:
     asked = [*_asked("soft"), *_asked("hard")]
     takes = {"soft": shares, "hard": [float(j == winner) for j in range(len(text))]}
     none = [*_taken("soft", shares, 0), *_taken("hard", takes["hard"], 0)]
-    hard = [*_taken("hard", takes["hard"]), *_next("hard", look["hard"], verbs, "its own word")]
+    hard = [*_taken("hard", takes["hard"]), *_next("hard", look["hard"], verbs), *_own()]
     all_of_it = word("all", _middle(), LINES["hard"][0] + 56, "1.00", GREY, size=BIG, weight=700)
     hard.append(all_of_it)
-    soft, heard = _taken("soft", shares), f"“{text[ONE]}”, {shares[ONE]:.2f}"
+    soft = _taken("soft", shares)
     frames = [
         Frame(
             [*stage, *_words(text), *asked, *none, *_question(*verbs)],
@@ -56,16 +56,17 @@ def opening() -> Film:
         ),
         Frame(
             [*stage, *words, *_asked("soft"), *_taken("soft", shares, 0), *hard],
-            f"Hard: all from “{text[winner]}”, which says nothing of the number. The last word "
-            f"itself, “{text[MANY]}”, decides: “{many}”, wrong.",
+            f"Hard adds only “{text[winner]}”, which knows no number, to “{text[MANY]}”: "
+            f"“{many}”, wrong.",
         ),
         Frame(
             [*stage, *words, *soft, *hard],
             f"Soft: from each by its share, so {shares[ONE]:.2f} from “{text[ONE]}”.",
         ),
         Frame(
-            [*stage, *words, *soft, *hard, *_next("soft", look["soft"], verbs, heard)],
-            f"“{text[ONE]}” came second, and is heard: likelier is “{one}”, which is right.",
+            [*stage, *words, *soft, *hard, _heard(shares), *_next("soft", look["soft"], verbs)],
+            f"Soft adds {shares[ONE]:.2f} of “{text[ONE]}”, which outweighs “{text[MANY]}”: "
+            f"“{one}”, right.",
         ),
     ]
     return Film("Soft lookup: why not take all from the winner?", frames, HIGH)
@@ -85,7 +86,7 @@ def recorded() -> dict[str, Any]:
 
 
 def _middles() -> list[float]:
-    return places(("start", *WORDS), gap=GAP)
+    return [FIRST + STEP * j for j in range(1 + len(WORDS))]
 
 
 def _middle() -> float:
@@ -113,7 +114,7 @@ def _colour(j: int) -> Colour:
 
 def _stage() -> list[Part]:
     """Names of both lookups, and empty bars of what is next."""
-    parts = [word("of what", VERBS, 18, "chance of the verb", GREY, "start", SMALL)]
+    parts = [word("of what", VERBS + LONG, 15, "chance of the verb", GREY, "end", SMALL)]
     for lookup, (_, top) in LINES.items():
         parts += [
             word(f"{lookup} name", VERBS - 8, top, lookup, INK, "end", SMALL, 700),
@@ -122,12 +123,17 @@ def _stage() -> list[Part]:
     return parts
 
 
+def _reach(j: int) -> tuple[float, float, float]:
+    """Of a word's arc: its two ends, and how far they pull it."""
+    starts, ends = _middles()[0], _middles()[MANY]
+    x, end = _middles()[j], ends + SIDE * (2 - j)
+    return x, end, 30 + 66 * (end - x) / (ends + 2 * SIDE - starts)
+
+
 def _arc(key: str, j: int, share: float, colour: Colour, opacity: float, dashes: str) -> Part:
     """From a word to the last one, where the farther it comes the further right it ends."""
     lookup = key.split()[0]
-    starts, ends = _middles()[0], _middles()[MANY]
-    x, end = _middles()[j], ends + SIDE * (2 - j)
-    pull = 30 + 66 * (end - x) / (ends + 2 * SIDE - starts)
+    x, end, pull = _reach(j)
     seen = opacity / (0.25 + 0.75 * share)  # whatever its share
     look: dict[str, Any] = {"thickest": PIPE, "pull": pull, "dashes": dashes}
     floor, below = LINES[lookup][0], lookup == "hard"
@@ -157,22 +163,36 @@ def _question(*verbs: str) -> list[Part]:
     ]
 
 
-def _next(lookup: str, parts_of: Sequence[float], verbs: Sequence[str], decides: str) -> list[Part]:
-    """What comes after a lookup, and what decides it: a bar that both verbs share."""
+def _own() -> list[Part]:
+    """From the last word to both bars, as a model adds the word itself to whatever it takes."""
+    left, level = _middles()[MANY] + 33, LINE - 6
+    ends = {"soft": LINES["soft"][1] + BAR + 14, "hard": LINES["hard"][1] - 22}
+    lines = (
+        line(f"own to {lookup}", [(left, level), (TRUNK, level), (TRUNK, end)], BLUE, 4)
+        for lookup, end in ends.items()
+    )
+    return [*lines, word("own", TRUNK + 9, LINE, "its own word", BLUE, "start", SMALL)]
+
+
+def _heard(shares: Sequence[float]) -> Part:
+    """From the top of the noun's arc to the soft bar."""
+    (x, end, pull), (floor, top) = _reach(ONE), LINES["soft"]
+    way = ((x + end) / 2, floor - 0.75 * pull), (VERBS - 9, top + 9 + BAR / 2)
+    return curve("heard", *way, ORANGE, 1 + (PIPE - 1) * shares[ONE])
+
+
+def _next(lookup: str, parts_of: Sequence[float], verbs: Sequence[str]) -> list[Part]:
+    """What comes after a lookup: a bar that both verbs share."""
     likely, top = int(parts_of[1] > parts_of[0]), LINES[lookup][1]
     colours, split, low = (ORANGE, BLUE), LONG * parts_of[0], top + 9
-    level, end, line_of = (LINE, top - 22, 149) if likely else (LINE - 13, low + BAR + 5, 116)
-    way = [(_middles()[MANY] + 30, level), (DECIDES, level), (DECIDES, end)]
     parts = [
-        line(f"{lookup} next", way, colours[likely], 4),
-        word(f"{lookup} by", DECIDES + 9, line_of, decides, colours[likely], "start", SMALL),
         box(f"{lookup} 0", (VERBS, low), (split, BAR), ORANGE),
         box(f"{lookup} 1", (VERBS + split, low), (LONG - split, BAR), BLUE),
     ]
     for n, (verb, part, colour) in enumerate(zip(verbs, parts_of, colours, strict=True)):
         says, key = f"{verb} {100 * part:.0f}%", f"{lookup} says {n}"
         if n == likely:
-            parts.append(word(key, VERBS, top, says, colour, "start", 24, 700))
+            parts.append(word(key, VERBS, top, says, colour, "start", BIG, 700))
         else:  # at its end of the bar
             x, anchor = (VERBS + LONG, "end") if n else (VERBS, "start")
             parts.append(word(key, x, low + BAR + 20, says, colour, anchor, SMALL))
