@@ -757,22 +757,29 @@ def test_the_models_own_attention_notices_a_trade_and_equal_weights_do_not() -> 
         assert own.heads.mean(dim=0)[1] > 0.7
         assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
         for key, known in (("own", own), ("equal", equal)):
-            for n, answer in enumerate((given[1], "queen")):
+            assert frames[at][f"{key} chance"] == f"{100 * known.chances.max():.0f}%"
+            for n, answer in enumerate(model_film.ANSWERS):
                 chance = known.chances[small.words.index(answer)].item()
                 assert frames[at][f"{key} answer {n}"] == answer
-                assert frames[at][f"{key} chance {n}"] == f"{100 * chance:.0f}%"
+                bold = drawn[at][f"{key} answer {n}"]["font-weight"]
+                assert bold == (700 if answer == known.word else 400)
+                if answer == known.word:
+                    y = drawn[at][f"{key} answer {n}"]["y"]
+                    assert drawn[at][f"{key} chance"]["y"] == y
                 long = float(drawn[at][f"{key} bar {n}"]["width"])
                 assert long == pytest.approx(max(model_film.LONG * chance, 0.1), abs=0.01)
             thick = [float(drawn[at][f"{key} look {n}"]["stroke-width"]) for n in range(5)]
             shares = known.heads.mean(dim=0).numpy()
+            assert frames[at][f"{key} weight"] == f"{shares[1]:.2f}"
             np.testing.assert_allclose(thick, 1 + (model_film.THICKEST - 1) * shares, atol=0.01)
     arcs = [{key for key in parts if " look " in key} for parts in drawn]
     assert all(each == arcs[0] for each in arcs)  # one set of arcs
     for n, answered in enumerate([[], ["own"], ["own", "equal"], [], ["own", "equal"]]):
-        assert [key for key in ("own", "equal") if f"{key} chance 0" in frames[n]] == answered
-        asked = [key for key in ("own", "equal") if frames[n][f"{key} answer 0"] == "?"]
-        assert sorted([*answered, *asked]) == ["equal", "own"]
-        assert ("own answer 1" in frames[n]) == (n in (2, 4))  # not before it is written
+        for seen in ("chance", "weight"):
+            assert [key for key in ("own", "equal") if f"{key} {seen}" in frames[n]] == answered
+        bars = {key: look for key, look in drawn[n].items() if " bar " in key}
+        assert len(bars) == 6  # in each frame, empty until it is answered
+        assert {key.split()[0] for key, look in bars.items() if look["width"] > 1} == {*answered}
 
 
 @pytest.mark.lessons("14-real-model")
