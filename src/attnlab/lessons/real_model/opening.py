@@ -120,7 +120,7 @@ def _row(row: Row, words: Sequence[str], known: Step | None) -> list[Part]:
         )
     parts += [
         word(f"{key} name", 4, top + NAME, row.name, row.colour, "start", weight=700),
-        word(f"{key} layers", 196, top + NAME, "in all layers; last shown", GREY, "start", SMALL),
+        word(f"{key} layers", 204, top + NAME, "in all layers; last shown", GREY, "start", SMALL),
         word(f"{key} next", LEFT, top + BARS[0] - 7, "next word", GREY, "start", SMALL),
     ]
     if known:
