@@ -777,22 +777,31 @@ def test_the_models_own_attention_notices_a_trade_and_equal_weights_do_not() -> 
         assert own.heads.mean(dim=0)[1] > 0.7
         assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
         for key, known in (("own", own), ("equal", equal)):
-            for n, answer in enumerate((given[1], "queen")):
+            assert frames[at][f"{key} chance"] == f"{100 * known.chances.max():.0f}%"
+            for n, answer in enumerate(model_film.ANSWERS):
                 chance = known.chances[small.words.index(answer)].item()
                 assert frames[at][f"{key} answer {n}"] == answer
-                assert frames[at][f"{key} chance {n}"] == f"{100 * chance:.0f}%"
+                bold = drawn[at][f"{key} answer {n}"]["font-weight"]
+                assert bold == (700 if answer == known.word else 400)
+                if answer == known.word:
+                    y = drawn[at][f"{key} answer {n}"]["y"]
+                    assert drawn[at][f"{key} chance"]["y"] == y
                 long = float(drawn[at][f"{key} bar {n}"]["width"])
                 assert long == pytest.approx(max(model_film.LONG * chance, 0.1), abs=0.01)
             thick = [float(drawn[at][f"{key} look {n}"]["stroke-width"]) for n in range(5)]
             shares = known.heads.mean(dim=0).numpy()
+            assert frames[at][f"{key} weight"] == f"{shares[1]:.2f}"
             np.testing.assert_allclose(thick, 1 + (model_film.THICKEST - 1) * shares, atol=0.01)
     arcs = [{key for key in parts if " look " in key} for parts in drawn]
     assert all(each == arcs[0] for each in arcs)  # one set of arcs
     for n, answered in enumerate([[], ["own"], ["own", "equal"], [], ["own", "equal"]]):
-        assert [key for key in ("own", "equal") if f"{key} chance 0" in frames[n]] == answered
-        asked = [key for key in ("own", "equal") if frames[n][f"{key} answer 0"] == "?"]
-        assert sorted([*answered, *asked]) == ["equal", "own"]
-        assert ("own answer 1" in frames[n]) == (n in (2, 4))  # not before it is written
+        for seen in ("chance", "weight"):
+            assert [key for key in ("own", "equal") if f"{key} {seen}" in frames[n]] == answered
+        bars = {key: look for key, look in drawn[n].items() if " bar " in key}
+        assert len(bars) == 6  # in each frame, empty until it is answered
+        assert {key.split()[0] for key, look in bars.items() if float(look["width"]) > 1} == {
+            *answered
+        }
 
 
 @pytest.mark.lessons("14-real-model")
@@ -914,16 +923,24 @@ def test_each_rows_arcs_are_weights_and_its_ink_is_what_the_way_keeps() -> None:
         weights = dict(enumerate(known[way]["weights"][:-1]))
         if way == "sum":
             assert max(weights.values()) < 0.1  # no book stands out
-            weights = {film.BOOKS // 2: 1}  # over the table
+            weights = {film.BOOKS // 2: 1}  # over the table, off the books
+            left, right = points(last["sum head 0"])[:, 0]
+            assert points(last["sum shelf"])[1, 0] < left < ends(last[arcs[16]])[1] < right
         assert {*arcs} == {m for m, weight in weights.items() if weight >= film.LEAST}
         for m, key in arcs.items():
             thick = 1 + (film.THICKEST - 1) * weights[m]
             assert float(last[key]["stroke-width"]) == pytest.approx(thick, abs=0.01)
             assert (last[key]["stroke"] == BLUE.drawn) == (m == film.ASKED)
+        found = sum(key.startswith(f"{way} found") for key in last)
+        assert found == (film.HEADS if film.ASKED in arcs else 0)
+        heights = {points(last[f"{way} head {head}"])[0, 1] for head in range(film.HEADS)}
+        assert len(heights) == (1 if way == "shared" else film.HEADS)
         tokens = _ink(last, way) / _ink(last, "full") * film.BOOKS + (way == "window")
         many = film.BOOKS + (way in ("window", "sum"))  # with the question, which has no ink
         assert tokens / many == pytest.approx(kept[way] / kept["full"], abs=0.005)
-    assert [_ink(frames[1], way) for way in film.WAYS] == 4 * [_ink(last, "full")]
+    for n, parts in enumerate(frames[1:]):
+        seen = [way for way in film.WAYS if parts[f"{way} head 0"]["opacity"]]
+        assert seen == [*film.WAYS][: n + 1]
     assert kept["window"] * 33 == kept["full"] * 8
     assert kept["sum"] * 7 == pytest.approx(kept["full"], rel=0.05)
     assert kept["shared"] * 4 == kept["full"]
@@ -931,10 +948,14 @@ def test_each_rows_arcs_are_weights_and_its_ink_is_what_the_way_keeps() -> None:
 
 
 def _ink(parts: dict[str, dict[str, float | str]], way: str) -> float:
-    """How large a way's books are together, those in one place counted once."""
-    looks = [parts[f"{way} book {n}"] for n in range(32)]
-    places = {(look["x"], look["y"]): look for look in looks if look["opacity"]}
-    return sum(float(look["width"]) * float(look["height"]) for look in places.values())
+    """How large a way's dashes are together, those in one place counted once."""
+    stripes = {str(look["d"]): look for key, look in parts.items() if f"{way} head" in key}
+    large = 0.0
+    for look in stripes.values():
+        dash, gap = map(float, str(look["stroke-dasharray"]).split())
+        start, end = points(look)[:, 0]
+        large += round((end - start + gap) / (dash + gap)) * dash * float(look["stroke-width"])
+    return large
 
 
 @pytest.mark.lessons("12-shortcuts")

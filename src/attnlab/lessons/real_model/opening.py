@@ -1,13 +1,14 @@
 """Lesson 14 opens with one model twice: with its own weights, and with equal ones in every head.
 
 Two words trade places, and it is seen which of the two notices. Arcs are the mean of the last
-layer's heads; bars, how likely two words are to be next. At the lesson's end `opening` is called
+layer's heads; bars, how likely three words are to be next. At the lesson's end `opening` is called
 with the learner's own function and a text: that film is in `yours`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from attnlab import small
@@ -20,12 +21,14 @@ from attnlab.lessons.real_model.writing import EQUAL, OWN, Backend, Step, step
 TEXT = "bird", "dog", "cat", ";", "bird"
 TRADED = "bird", "cat", "dog", ";", "bird"
 
-HIGH, LANE = 268, 138  # of the sheet; from one row to the other
+HIGH, LANE = 270, 137  # of the sheet; from one row to the other
 SIZE, MIDDLES = 28, (40, 114, 184, 234, 286)  # of words
-NAME, FLOOR, HIGHEST = 18, 78, 52  # in a row: y of its name, arcs' feet, how high they are
-BAND = (4, 82), (316, 36)  # its corner and size
-BARS, LEFT, LONG, THICK = (48, 84), 334, 98, 32
+NAME, FLOOR, HIGHEST = 16, 85, 56  # in a row: y of its name, arcs' feet, how high they are
+BAND = (4, 89), (316, 36)  # its corner and size
+ANSWERS = "dog", "cat", "queen"
+BARS, LEFT, LONG, THICK = (52, 77, 102), 334, 98, 23
 THICKEST = 12  # an arc of weight 1
+LABELLED, WEIGHT = 1, (158, 79)  # the word whose arc has its weight beside it, and where
 RIGHT = 478  # of chances, outside their bars
 
 
@@ -67,16 +70,10 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         steps: dict[str, Step],
         told: str,
         known: Sequence[Row] = ROWS,
-        answers: Sequence[str] = (cat, again),
     ) -> Frame:
         """What so many rows look at, and how likely answers are; the others are asked."""
-        parts = [
-            word("layer", BAND[0][0] + BAND[1][0], NAME, "last layer", GREY, "end", SMALL),
-            word("next", LEFT, BARS[0] - 9, "next word", GREY, "start", SMALL),
-        ]
-        for row in ROWS:
-            parts += _row(row, words, answers, steps[row.key] if row in known else None)
-        return Frame(parts, told)
+        rows = (_row(row, words, steps[row.key] if row in known else None) for row in ROWS)
+        return Frame([*chain(*rows)], told)
 
     told = (
         "The same model twice. Below, all heads of all layers give equal weights.",
@@ -86,18 +83,17 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"Above, the next word is “{cat}” now. With equal weights, still “{again}”.",
     )
     frames = [
-        frame(TEXT, first, told[0], (), [dog]),
-        frame(TEXT, first, told[1], [own], [dog]),
-        frame(TEXT, first, told[2], ROWS, [dog, queen]),
+        frame(TEXT, first, told[0], ()),
+        frame(TEXT, first, told[1], [own]),
+        frame(TEXT, first, told[2]),
         frame(TRADED, then, told[3], ()),
         frame(TRADED, then, told[4]),
     ]
     return Film("One function changed in a trained model", frames, HIGH)
 
 
-def _row(row: Row, words: Sequence[str], answers: Sequence[str], known: Step | None) -> list[Part]:
+def _row(row: Row, words: Sequence[str], known: Step | None) -> list[Part]:
     """Words, arcs over them, and how likely answers are; arcs are dotted where it is not known."""
-    answers = answers if known else "?"
     key, top, last = row.key, row.top, len(words) - 1
     weights = known.heads.mean(dim=0).tolist() if known else [0.15] * len(words)
     far = MIDDLES[last] - MIDDLES[0]
@@ -122,16 +118,22 @@ def _row(row: Row, words: Sequence[str], answers: Sequence[str], known: Step | N
                 pull=24 + (HIGHEST / 0.75 - 24) * share,
             )
         )
-    parts.append(word(f"{key} name", 4, top + NAME, row.name, row.colour, "start", weight=700))
-    for n, (answer, y) in enumerate(zip(answers, BARS, strict=False)):
+    parts += [
+        word(f"{key} name", 4, top + NAME, row.name, row.colour, "start", weight=700),
+        word(f"{key} layers", 204, top + NAME, "in all layers; last shown", GREY, "start", SMALL),
+        word(f"{key} next", LEFT, top + BARS[0] - 7, "next word", GREY, "start", SMALL),
+    ]
+    if known:
+        (x, y), weight = WEIGHT, f"{weights[LABELLED]:.2f}"
+        parts.append(word(f"{key} weight", x, top + y, weight, row.colour, size=SMALL, weight=700))
+    for n, (answer, y) in enumerate(zip(ANSWERS, BARS, strict=True)):
         chance = known.chances[small.words.index(answer)].item() if known else 0
-        at, low, bold = (LEFT, top + y), top + y + 23, 700 if chance > 0.5 else 400
+        at, low, bold = (LEFT, top + y), top + y + 17.5, 700 if chance > 0.5 else 400
         parts += [
             box(f"{key} room {n}", at, (LONG, THICK), GREY, 0.13),
             box(f"{key} bar {n}", at, (max(LONG * chance, 0.1), THICK), row.colour, 0.45),
-            word(f"{key} answer {n}", LEFT + 9, low, answer, INK, "start", weight=bold),
+            word(f"{key} answer {n}", LEFT + 8, low, answer, INK, "start", SMALL, bold),
         ]
-        if known:
-            told = f"{chance:.0%}"
-            parts.append(word(f"{key} chance {n}", RIGHT, low, told, INK, "end", SMALL, bold))
+        if chance > 0.5:  # it writes this one
+            parts.append(word(f"{key} chance", RIGHT, low, f"{chance:.0%}", INK, "end", SMALL, 700))
     return parts

@@ -1,9 +1,9 @@
 """Lesson 12 opens with a table that fills up: four ways to keep a text, and what each one loses.
 
 One question is asked of all, for the letter in a far book. What a way keeps of the books is inked,
-as large as it is beside what full attention keeps; pale is what it gave up. The readers were
-trained as the lesson trains them; `python -m tests.claims.shortcuts` does that again, and records
-in `opening.json` what they look at in one text, and how often they are right.
+a stripe for each head, as large as it is beside what full attention keeps; pale is what it gave up.
+The readers were trained as the lesson trains them; `python -m tests.claims.shortcuts` does that
+again, and records in `opening.json` what they look at in one text, and how often they are right.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys a
 
 HIGH, LEFT, RIGHT = 264, 4, 476  # of the sheet; of names, and of results
 LEAST, THICKEST = 0.05, 9  # a weight that is drawn; an arc of weight 1
-BOOK = 0.8  # a book's width, as a share of its room
+BOOK, GAP = 0.8, 2  # a book's width, as a share of its room; between the stripes of heads
 FOUND = 0.95  # right so often, it finds
 BIG, LARGE, HEAVY = 24, 25, 700  # words; results
 
@@ -33,7 +33,7 @@ WAYS = {  # by what each keeps
     "full": ("full attention", "keeps all"),
     "window": ("window", f"keeps {WINDOW - 1} of {BOOKS}"),
     "sum": ("running sum", "keeps a seventh"),
-    "shared": ("shared keys", "keeps a quarter"),
+    "shared": ("shared keys", f"1 key for {HEADS} heads"),
 }
 TOLD = (
     f"Full attention keeps every book's key and value, in {HEADS} heads, and finds it.",
@@ -59,13 +59,37 @@ class Room(NamedTuple):
         """From one token to the next."""
         return (self.right - self.left) / (BOOKS + 1)
 
+    @property
+    def wide(self) -> float:
+        """A book."""
+        return BOOK * self.pitch
+
+    @property
+    def asks(self) -> float:
+        """The middle of the question, which is as high as books."""
+        return self.before(BOOKS) + 0.34 * self.high
+
+    @property
+    def table(self) -> float:
+        """The middle of a running sum, which stands behind the question."""
+        return self.right + 36
+
+    @property
+    def dashes(self) -> str:
+        """A line of books."""
+        return f"{self.wide:.2f} {self.pitch - self.wide:.2f}"
+
     def at(self, n: int) -> float:
         """The middle of a token."""
         return self.left + (n + 0.5) * self.pitch
 
+    def before(self, n: int) -> float:
+        """The left edge of a book."""
+        return self.at(n) - self.wide / 2
 
-STAGE = Room(LEFT, 472, 96, 168, 40)
-ROOMS = {way: Room(154, 394, 21, 49 + 60 * n, 23) for n, way in enumerate(WAYS)}
+
+STAGE = Room(LEFT, 466, 96, 168, 40)
+ROOMS = {way: Room(162, 364, 21, 49 + 60 * n, 24) for n, way in enumerate(WAYS)}
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
@@ -85,11 +109,13 @@ def opening() -> Film:
     asked = f"Four small trained models name the letter in a far book, 1 of {LETTERS} letters."
     frames = [Frame(_question(), asked)]
     for turn, told in enumerate(TOLD):
-        parts = [word("of", RIGHT, 17, "right on far books", GREY, "end", SMALL)]
-        for way in reversed(WAYS):  # until its turn, a way's ink lies behind that of the first
-            parts += _ink(way if [*WAYS].index(way) <= turn else "full", way)
+        parts = [
+            word("books", ROOMS["full"].left, 17, f"{BOOKS} books", GREY, "start", SMALL),
+            word("of", RIGHT, 17, "right on far books", GREY, "end", SMALL),
+        ]
         for n, way in enumerate(WAYS):
-            parts += [*_shelf(way, ROOMS[way]), _words(way)[0]]
+            books, *question = _shelf(way, ROOMS[way])
+            parts += [books, *_ink(way, n <= turn), *question, _words(way)[0]]
             if n <= turn:
                 parts += [*_looks(way, known), _words(way)[1], _result(way, known)]
         frames.append(Frame(parts, told))
@@ -99,47 +125,55 @@ def opening() -> Film:
 # A shelf ------------------------------------------------------------------------------------------
 
 
-def _shelf(way: str, room: Room) -> list[Part]:
+def _shelf(way: str, room: Room, seen: float = 1) -> list[Part]:
     """All books, pale, the one that is asked for with an edge; and the question."""
-    wide, y = BOOK * room.pitch, room.floor + 2 + room.high / 2
-    start, end = (room.left + (n + (1 - BOOK) / 2) * room.pitch for n in (0, BOOKS))
-    dashes = f"{wide:.2f} {room.pitch - wide:.2f}"
-    corner = start + ASKED * room.pitch, room.floor + 2
-    letter = max(SMALL, room.high)
+    y = room.floor + 2 + room.high / 2
+    ends = [(room.before(n), y) for n in (0, BOOKS)]
+    corner, size = (room.before(ASKED), room.floor + 2), (room.wide, room.high)
+    place = room.asks, y + 0.36 * room.high
     return [
-        line(f"{way} shelf", [(start, y), (end, y)], GREY, room.high, 0.2, dashes, "butt"),
-        box(f"{way} asked", corner, (wide, room.high), BLUE, 0, 1.5),
-        word(f"{way} asks", room.at(BOOKS) + 2, y + 0.36 * letter, "?", size=letter, weight=HEAVY),
+        line(f"{way} shelf", ends, GREY, room.high, 0.2 * seen, room.dashes, "butt"),
+        box(f"{way} asked", corner, size, BLUE, 0, 1.5, seen),
+        word(f"{way} asks", *place, "?", size=room.high, weight=HEAVY, opacity=seen),
     ]
 
 
-def _ink(way: str, key: str) -> list[Part]:
-    """What a way keeps of each book: all, none, a quarter of its height, or all in one table."""
-    room, parts = ROOMS[way], []
-    wide, high = BOOK * room.pitch, room.high / HEADS if way == "shared" else room.high
-    for n in range(BOOKS):
-        x, colour = room.at(n) - wide / 2, BLUE if n == ASKED and way != "sum" else PURPLE
-        size, seen = (wide, high), way != "window" or BOOKS - n < WINDOW
-        if way == "sum":
-            size = TABLE * wide, high
-            x = (room.left + room.right - size[0]) / 2
-        corner = x, room.floor + 2
-        parts.append(box(f"{key} book {n}", corner, size, colour, opacity=float(seen)))
+def _ink(way: str, known: bool) -> list[Part]:
+    """What is kept of each book in each head; before its turn all, which is not seen yet."""
+    room, parts, dashes = ROOMS[way], [], ROOMS[way].dashes
+    start, end = room.before(0), room.before(BOOKS)
+    if known and way == "window":
+        start = room.before(BOOKS - WINDOW + 1)
+    if known and way == "sum":
+        wide = TABLE * room.wide
+        start, end, dashes = room.table - wide / 2, room.table + wide / 2, f"{wide:.2f} 1"
+    thick = (room.high - (HEADS - 1) * GAP) / HEADS
+    for head in range(HEADS):
+        stripe = 0 if known and way == "shared" else head
+        y = room.floor + 2 + thick / 2 + stripe * (thick + GAP)
+        look: dict[str, Any] = {"opacity": float(known), "cap": "butt"}
+        ends = [(start, y), (end, y)]
+        parts.append(line(f"{way} head {head}", ends, PURPLE, thick, dashes=dashes, **look))
+        if way in ("full", "shared"):
+            ends = [(room.before(ASKED), y), (room.before(ASKED) + room.wide, y)]
+            parts.append(line(f"{way} found {head}", ends, BLUE, thick, **look))
     return parts
 
 
 def _looks(way: str, known: Known) -> list[Part]:
     """What is looked at, in the mean of heads; who keeps no books looks at the table."""
-    room, weights = ROOMS[way], dict(enumerate(known[way]["weights"][:-1]))
+    room = ROOMS[way]
+    seen = [(n, room.at(n), each) for n, each in enumerate(known[way]["weights"][:-1])]
     if way == "sum":
-        weights = {BOOKS // 2: 1}
+        seen = [(BOOKS // 2, room.table, 1)]
     parts = []
-    for n, weight in weights.items():
+    for n, x, weight in seen:
         if weight >= LEAST:
             pull = room.rise * (0.4 + 0.6 * (BOOKS - n) / BOOKS) / 0.75
             look: dict[str, Any] = {"opacity": 1.4, "pull": pull, "thickest": THICKEST}
-            ends, colour = (room.at(BOOKS), room.at(n)), BLUE if n == ASKED else ORANGE
-            parts.append(arc(f"{way} look {n}", *ends, room.floor, weight, colour, **look))
+            ends, colour = (room.asks, x), BLUE if n == ASKED else ORANGE
+            key = f"{way} look {n}"
+            parts.append(arc(key, *ends, room.floor, weight, colour, dashes="1 0", **look))
     return parts
 
 
@@ -148,16 +182,16 @@ def _looks(way: str, known: Known) -> list[Part]:
 
 def _question() -> list[Part]:
     """Nothing has looked yet: an arc that asks only, and what is at its ends."""
-    ends = STAGE.at(BOOKS), STAGE.at(ASKED)
+    ends = STAGE.asks, STAGE.at(ASKED)
     look: dict[str, Any] = {"pull": STAGE.rise / 0.75, "thickest": 12}
     y = STAGE.floor + STAGE.high + 32
     return [
-        arc("question", *ends, STAGE.floor, 0.2, BLUE, 2, dashes="1 9", **look),
-        *_shelf("full", STAGE),
-        word("name", LEFT, 26, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
+        arc(f"full look {ASKED}", *ends, STAGE.floor, 0.2, BLUE, 2, dashes="1 9", **look),
+        *(part for way in WAYS for part in _shelf(way, STAGE, float(way == "full"))),
+        word("books", LEFT, 26, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
         word("does", LEFT, 52, "each has a title, and a letter inside", GREY, "start", BIG),
         word("this", ends[1] - 8, y, "this one", BLUE, "start", BIG, HEAVY),
-        word("asks for", STAGE.right, y, "its letter?", anchor="end", size=BIG, weight=HEAVY),
+        word("asks for", RIGHT, y, "its letter?", anchor="end", size=BIG, weight=HEAVY),
     ]
 
 
