@@ -117,7 +117,7 @@ def row(name: str, lab: FigureLab) -> str:
     """A line of the table: of a figure at its largest, or as the tests show it; of a real film."""
     kind = name.partition(":")[0]
     largest = [f"{SIZES}figure = figures.live.{each}" for each in LARGEST.get(kind, [])]
-    lab.show(FILM if kind == "Film" else [SOURCES[kind], *largest][-1])
+    lab.show(FILM if name == "Film" else [SOURCES[kind], *largest][-1])
     paints = [lab.page.evaluate(_PAINT) for _ in range(5)]
     page, python, worked = steps(lab, CONTROLS[name])
     return (

@@ -97,8 +97,8 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         ),
         Frame(
             [*known, *_in_z(shares), *_z(shares)],
-            f"No: after ÷ √3 a lead of {lead} gives “{best}” {times} times the share "
-            f"of “{TOKENS[ASKS]}”.",
+            f"No: softmax turns “{best}”'s lead of {lead} over “{TOKENS[ASKS]}” into {times} "
+            "times the share.",
         ),
     ]
 

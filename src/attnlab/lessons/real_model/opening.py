@@ -102,6 +102,8 @@ def _row(row: Row, words: Sequence[str], known: Step | None) -> list[Part]:
     if known and max(weights) > 0.5:
         eye = MIDDLES[weights.index(max(weights))]
         parts.append(box(f"{key} eye", (eye - 30, top + y), (60, size[1]), row.colour, 0.25))
+        (right, low), weight = WEIGHT, f"{weights[LABELLED]:.2f}"
+        parts.append(word(f"{key} weight", right, top + low, weight, row.colour, size=SMALL))
     for n, (text, x) in enumerate(zip(words, MIDDLES, strict=True)):
         parts.append(word(f"{key} word {n}", x, top + y + 28, text, size=SIZE))
         share = (MIDDLES[last] - x) / far
@@ -123,12 +125,9 @@ def _row(row: Row, words: Sequence[str], known: Step | None) -> list[Part]:
         word(f"{key} layers", 204, top + NAME, "in all layers; last shown", GREY, "start", SMALL),
         word(f"{key} next", LEFT, top + BARS[0] - 7, "next word", GREY, "start", SMALL),
     ]
-    if known:
-        (x, y), weight = WEIGHT, f"{weights[LABELLED]:.2f}"
-        parts.append(word(f"{key} weight", x, top + y, weight, row.colour, size=SMALL, weight=700))
-    for n, (answer, y) in enumerate(zip(ANSWERS, BARS, strict=True)):
-        chance = known.chances[small.words.index(answer)].item() if known else 0
-        at, low, bold = (LEFT, top + y), top + y + 17.5, 700 if chance > 0.5 else 400
+    for n, (answer, down) in enumerate(zip(ANSWERS, BARS, strict=True)):
+        chance = known.chances[small.words.index(answer)].item() if known else 0.0
+        at, low, bold = (LEFT, top + down), top + down + 17.5, 700 if chance > 0.5 else 400
         parts += [
             box(f"{key} room {n}", at, (LONG, THICK), GREY, 0.13),
             box(f"{key} bar {n}", at, (max(LONG * chance, 0.1), THICK), row.colour, 0.45),
