@@ -102,8 +102,8 @@ def _row(row: Row, words: Sequence[str], known: Step | None) -> list[Part]:
     if known and max(weights) > 0.5:
         eye = MIDDLES[weights.index(max(weights))]
         parts.append(box(f"{key} eye", (eye - 30, top + y), (60, size[1]), row.colour, 0.25))
-        (right, low), weight = WEIGHT, f"{weights[LABELLED]:.2f}"
-        parts.append(word(f"{key} weight", right, top + low, weight, row.colour, size=SMALL))
+        (right, under), weight = WEIGHT, f"{weights[LABELLED]:.2f}"
+        parts.append(word(f"{key} weight", right, top + under, weight, row.colour, size=SMALL))
     for n, (text, x) in enumerate(zip(words, MIDDLES, strict=True)):
         parts.append(word(f"{key} word {n}", x, top + y + 28, text, size=SIZE))
         share = (MIDDLES[last] - x) / far
