@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlab.figures.picture import BLUE, HATCH, ORANGE, QUIET, Picture, in_style, new_figure
+from attnlab.figures.picture import BLUE, GREY, ORANGE, QUIET, Picture, in_style, new_figure
 
 
 @in_style
@@ -23,23 +23,16 @@ def found(
     best, *_ = right
     colours, places = {best: BLUE, focus: ORANGE}, range(len(books))
     for name, shares in right.items():
-        colour = colours.get(name, HATCH)
-        # What is compared is broad and pale, so that it is seen under a line that it meets.
-        place.plot(
-            places,
-            shares,
-            color=colour,
-            linewidth=3 if name in colours else 11,
-            solid_capstyle="butt",
-            zorder=2 if name in colours else 1,
-        )
+        colour = colours.get(name, GREY)
+        dashes = "-" if name in colours else (0, (3, 3))  # over a line that it meets
+        place.plot(places, shares, "o", ls=dashes, color=colour, ms=8, lw=3, clip_on=False)
         place.annotate(
             f"{name}, {shares[-1]:.0%}".replace("%", " %"),
             (places[-1], shares[-1]),
             (10, 0),
             textcoords="offset points",
             va="center",
-            color=colour if name in colours else QUIET,
+            color=colour,
         )
     place.axhline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
     place.text(0, chance, f"guessing one of {1 / chance:.0f} letters", color=QUIET, va="bottom")
