@@ -47,7 +47,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
     panels = (
         ("1. loop:\nreads its past", read, ("✓", "")),
         ("2. matrix:\n1/n for each", as_array(averages), None),
-        ("3. scores: their\nsoftmax is 2.", read, ("0", "−∞")),
+        ("3. scores: softmax\nmakes matrix 2", read, ("0", "−∞")),
         ("4. queries, keys\nset the scores", as_array(weights), None),
     )
     for place, (title, matrix, marks) in zip(axes[0], panels, strict=True):
