@@ -23,13 +23,12 @@ from tests.lab import browser, chromium_path, jupyterlab
 
 RUNS = 31
 PAGE, PYTHON = 16, 100  # ms: goals
-# The control of each figure that is moved: a key, a slider's stop, a menu's entry or a press.
+# The control of each figure that is moved: a key, a slider's stop, or a press.
 GRID, SLIDER, OPTION = "[role=gridcell]", "input[type=range]", "[role=option]"
 CONTROLS = {
     "ByHand": GRID,
     "Cost": SLIDER,
     "Film": SLIDER,
-    "Film: menu": "select",
     "Heads": OPTION,
     "MaskPainter": GRID,
     "Quiz": "button:not([aria-disabled])",
@@ -115,9 +114,8 @@ def steps(lab: FigureLab, control: str) -> tuple[list[float], list[float], float
 
 def row(name: str, lab: FigureLab) -> str:
     """A line of the table: of a figure at its largest, or as the tests show it; of a real film."""
-    kind = name.partition(":")[0]
-    largest = [f"{SIZES}figure = figures.live.{each}" for each in LARGEST.get(kind, [])]
-    lab.show(FILM if name == "Film" else [SOURCES[kind], *largest][-1])
+    largest = [f"{SIZES}figure = figures.live.{each}" for each in LARGEST.get(name, [])]
+    lab.show(FILM if name == "Film" else [SOURCES[name], *largest][-1])
     paints = [lab.page.evaluate(_PAINT) for _ in range(5)]
     page, python, worked = steps(lab, CONTROLS[name])
     return (
@@ -138,7 +136,7 @@ def main() -> None:
     if not chromium_path():
         print("figures: there is no Chromium here")
         return
-    if missing := SOURCES.keys() ^ {name.partition(":")[0] for name in CONTROLS}:
+    if missing := SOURCES.keys() ^ CONTROLS.keys():
         raise SystemExit(f"figures: no control, or no figure: {', '.join(sorted(missing))}")
     print(f"{'figure':<16} {'paint':>6} {'page (worst)':>16} {'Python (worst)':>16} {'all':>6}  ms")
     with (

@@ -31,15 +31,12 @@ figure = figures.live.Quiz("02-pure-python", "recall", asked)""",
     "Film": """from attnlab.figures.live.film import Frame
 from attnlab.figures.live.parts import arc, word
 
-def frames(chosen):
-    name = chosen["subject"]
-    return [
-        Frame([word("name", 60 + 90 * n, 150, name), arc("looks", 300, 60 + 90 * n, 120, 0.9)],
-              f"{name} at {n}")
-        for n in range(4)
-    ]
-
-figure = figures.live.Film("One word goes", frames, 170, menus={"subject": ["dog", "dogs"]})""",
+frames = [
+    Frame([word("name", 60 + 90 * n, 150, "dog"), arc("looks", 300, 60 + 90 * n, 120, 0.9)],
+          f"dog at {n}")
+    for n in range(4)
+]
+figure = figures.live.Film("One word goes", frames, 170)""",
     "Heads": """weights = [
     [[1, 0, 0], [0.9, 0.1, 0], [0.2, 0.6, 0.2]],
     [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.3, 0.6]],
@@ -134,7 +131,7 @@ WALKS = {
         SOURCES["Cost"],
     ),
     "Film": Walk(
-        ["figure.chosen = [1]", *(f"figure.at = {at}" for at in (0, 1.5, 3))],
+        [f"figure.at = {at}" for at in (0, 1.5, 3)],
         SOURCES["Film"],
     ),
     "Heads": Walk(

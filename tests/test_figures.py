@@ -56,10 +56,6 @@ REFUSED = {
         "measured = [1, 2]": r"measured is what measure\(\) finds, or None",
     },
     "Film": {
-        "chosen = []": "one option is needed for each menu: subject",
-        "chosen = None": "one option is needed for each menu: subject",
-        "chosen = [2]": "subject has 2 options, from 0 on, and no 2",
-        "chosen = ['dogs']": "subject has 2 options, from 0 on, and no 'dogs'",
         "at = 4": "there are 4 frames, 0 to 3, and no 4",
         "at = -1": "and no -1",
     },

@@ -4,7 +4,6 @@ import { drawn, element, mount, setText, settling } from "./figure.mjs";
 import { player, steady } from "./motion.mjs";
 
 const MOVING = 0.7; // of the time for a frame; the rest is rest
-const FEW = 64; // combinations of menus that a recording has all of
 const SEEN = 0.6; // of a film that has come into view
 const GOES = 0.4; // of a move, in which what leaves fades away, and again, at its end, what comes appears
 const FAINTEST = 0.4; // of a word that becomes another: it never goes away
@@ -78,25 +77,27 @@ function sheet(view, frames) {
 }
 
 function draw(body, model) {
-  let shown, frames, most, pace, moving;
+  const { frames, pace, telling, view } = model.get("state");
+  const most = frames.length - 1;
+  const { node, paint } = sheet(view, frames);
+  let moving;
   let at = 0;
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const { rest } = settling(model, "at");
-  const field = element("input", { type: "range", min: 0, step: "any", "aria-label": "picture" });
+  const field = element("input", { type: "range", min: 0, max: most, step: "any", "aria-label": "picture" });
+  field.style.setProperty("--steps", most);
   const told = element("p", { class: "told", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
-  const place = element("div");
   const tools = element("div", { class: "tools" });
-  const choices = element("div", { class: "tools" });
   body.className = "film";
-  body.append(choices, place, told, tools, said);
-  const measure = steady(told, () => (frames ?? []).map((frame) => [frame.told]));
+  body.append(node, told, tools, said);
+  const measure = steady(told, () => frames.map((frame) => [frame.told]));
 
   const words = (to) => frames[Math.round(to)].told;
   const show = (to) => {
     at = to;
-    shown.paint(at);
-    shown.node.setAttribute("aria-label", words(at));
+    paint(at);
+    node.setAttribute("aria-label", words(at));
     setText(told, words(at));
     field.value = at;
     field.style.setProperty("--share", at / most);
@@ -139,16 +140,6 @@ function draw(body, model) {
     setText(said, words(to));
   });
 
-  const send = (chosen) => model.send({ change: { chosen } });
-  const menu = (menus) => menus.map(({ label, options, at: chosen }) => {
-    const select = element("select", {}, ...options.map((option) => element("option", {}, option)));
-    select.selectedIndex = chosen;
-    select.addEventListener("change", () => {
-      send([...choices.querySelectorAll("select")].map(({ selectedIndex }) => selectedIndex));
-    });
-    return element("label", {}, `${label} `, select);
-  });
-
   const seen = new IntersectionObserver(([{ isIntersecting }]) => {
     if (!isIntersecting) return;
     seen.disconnect();
@@ -156,27 +147,14 @@ function draw(body, model) {
   }, { threshold: SEEN });
 
   model.on("change:at", () => {
-    if (frames && model.get("at") !== at) show(clamped(model.get("at"), most));
+    if (model.get("at") !== at) show(clamped(model.get("at"), most));
   });
 
   return () => {
-    const state = model.get("state");
-    const isFirst = !frames;
-    halt();
-    ({ frames, pace } = state);
-    most = frames.length - 1;
-    field.max = most;
-    field.style.setProperty("--steps", most);
-    shown = sheet(state.view, frames);
-    place.replaceChildren(shown.node);
-    if (isFirst) choices.replaceChildren(...menu(state.menus));
-    choices.hidden = !state.menus.length;
-    choices.querySelectorAll("select").forEach((select, n) => { select.selectedIndex = state.menus[n].at; });
     measure();
-    show(still.matches && !(isFirst && model.get("at")) ? state.telling : isFirst ? clamped(model.get("at"), most) : 0);
-    if (isFirst) seen.observe(place);
-    else if (!still.matches) play.click();
+    show(still.matches && !model.get("at") ? telling : clamped(model.get("at"), most));
+    seen.observe(node);
   };
 }
 
-export default { render: (context) => mount(context, draw), isWhole: ({ menus }) => menus.reduce((many, { options }) => many * options.length, 1) <= FEW };
+export default { render: (context) => mount(context, draw), isWhole: true };

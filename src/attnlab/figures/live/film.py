@@ -5,21 +5,19 @@
 A lesson opens with one, `figures.opening()`; its frames are in the lesson's `opening.py`, out of
 `parts`. It plays once when it comes into view, for ten seconds at most, and rests at its end; a
 slider goes through it. Where motion is not wanted, it rests there at once. All frames are in its
-state, so it moves without Python too. With `menus`, a choice is answered by frames that Python
-draws for it.
+state, so it moves without Python too.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import traitlets
 
 from attnlab.figures.live import fallback
-from attnlab.figures.live.figure import Figure, Input, Values, source, style
+from attnlab.figures.live.figure import Figure, Values, source, style
 from attnlab.figures.live.parts import SIZE, WIDE, Part
 from attnlab.figures.live.strokes import svg
 
@@ -29,7 +27,6 @@ STILLS = 3  # parts of a film, between which a still one has a picture
 SCALE = 1.5  # px for a unit of the sheet, where there is room
 TITLE = "margin:4px 0;font-size:18px;font-weight:600"  # in stills
 TOLD = "margin:4px 0;font-size:clamp(17px,2.8vw,20px);line-height:1.4;max-width:720px"
-Choice = Mapping[str, str]
 
 
 class Frame(NamedTuple):
@@ -44,31 +41,19 @@ class Film(Figure):
 
     Args:
         title: over it.
-        frames: two or more; or a function that draws those for a choice, an option by its label.
+        frames: two or more.
         high: of the sheet, which is `parts.WIDE` across.
         telling: the frame that says most, for a still picture; counted from the end if below 0.
-        menus: options of each menu, by its label.
-        chosen: the place of an option in each menu, from 0 on; the first ones, if it is left out.
     """
 
     _esm = source("film")
     _css = style("film")
-    chosen = Input()
     at = traitlets.Float(0).tag(sync=True)  # which frame is shown, between two while it moves
 
-    def __init__(
-        self,
-        title: str,
-        frames: Sequence[Frame] | Callable[[Choice], Sequence[Frame]],
-        high: float,
-        telling: int = -1,
-        menus: Mapping[str, Sequence[str]] | None = None,
-        chosen: Sequence[int] = (),
-    ) -> None:
+    def __init__(self, title: str, frames: Sequence[Frame], high: float, telling: int = -1) -> None:
         self.title = title
-        self._frames = frames if callable(frames) else lambda _: frames
-        self._high, self._telling, self._menus = high, telling, dict(menus or {})
-        super().__init__(chosen=chosen or [0] * len(self._menus))
+        self._frames, self._high, self._telling = frames, high, telling
+        super().__init__()
 
     @traitlets.validate("at")
     def _frame_is_there(self, proposal: Any) -> float:
@@ -78,36 +63,20 @@ class Film(Figure):
         return at
 
     def checked(self, inputs: Values) -> Values:
-        """The place of one option in each menu."""
-        chosen = inputs["chosen"]
-        if not isinstance(chosen, Sequence) or len(chosen) != len(self._menus):
-            raise ValueError(f"one option is needed for each menu: {', '.join(self._menus)}")
-        for (name, options), at in zip(self._menus.items(), chosen, strict=True):
-            if at not in range(len(options)):
-                raise ValueError(f"{name} has {len(options)} options, from 0 on, and no {at!r}")
-        return {"chosen": [*chosen]}
+        return inputs  # there are none
 
     def computed(self, inputs: Values) -> Values:
-        both = [*zip(self._menus.items(), inputs["chosen"], strict=True)]
-        frames = self._frames({name: options[at] for (name, options), at in both})
         return {
             "view": [0, 0, WIDE, self._high],
-            "pace": min(PACE, LONGEST / max(len(frames) - 1, 1)),
-            "menus": [
-                {"label": name, "options": [*options], "at": at} for (name, options), at in both
-            ],
-            "telling": self._telling % len(frames),
+            "pace": min(PACE, LONGEST / max(len(self._frames) - 1, 1)),
+            "telling": self._telling % len(self._frames),
             "frames": [
-                {"told": told, "parts": [[*part] for part in parts]} for parts, told in frames
+                {"told": told, "parts": [[*part] for part in parts]} for parts, told in self._frames
             ],
         }
 
     def summary(self) -> str:
         return str(self.state["frames"][self.state["telling"]]["told"])
-
-    def controls(self) -> Values:
-        every = product(*(range(len(options)) for options in self._menus.values()))
-        return {"chosen": [*map(list, every)]} if self._menus else {}
 
     def fallback(self) -> str:
         last, telling = len(self.state["frames"]) - 1, self.state["telling"]

@@ -57,7 +57,7 @@ async function play(figure, place) {
   const style = place.querySelector("style");
   place.replaceChildren(style);
   figure.render({ model: played(recording), el: place });
-  if (!figure.isWhole?.(recording.shown[0].state)) place.append(note);
+  if (!figure.isWhole) place.append(note);
   place.dataset.recording = "played";
 }
 
