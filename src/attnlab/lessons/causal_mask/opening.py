@@ -6,27 +6,25 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, LETTER, SMALL, Part, arc, box, line, places, ring, word
+from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, line, ring, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST = len(TEXT) - 1
 ASKS = 4  # the first word that came before
-LETTERS, GAP = 21, 18  # of exercises
-LARGE, WIDER = 26, 22  # while words come
+LETTERS, LARGE = 21, 26  # of exercises; while words come
 STOPS = (0, 1, ASKS, LAST)  # words at whose coming the film rests
 HIGH, FLOOR, LINE, STEPS = 270, 148, 176, 206  # of the sheet; of arcs, words and numbers
-RIGHT, TOP, LOW = 476, 16, 226  # of the curtain
-FOLDS = "0 16 16 0"  # how wide they are
-HEAD, FIRST, APART, TALL = 14, 44, 43.5, 24  # of exercises: lines; from one to the next; a curtain
+LEFT, RIGHT, TOP, LOW = 2, 478, 16, 226  # of exercises and curtains
+APART, TALL, DOWN = 45, 40, 32  # from one exercise to the next; how tall it is; its line of words
 NEAREST, FARTHER = 30, 0.46  # pull of arcs; more for each unit across
 BESIDE = 10  # how far beside a word's ring they end
 COPIES = 60  # how far an arc is pulled up that is only asked about
-RING, FLAT = 4, 2  # a ring's radius between two lines; how far arcs are pulled up there
-FURTHER = 4  # and how much further for each word between
-OVER = 21  # how far over a line of words arcs end
-MIDDLES = places(TEXT, LETTERS, GAP, left=28)
-COMING = places(TEXT, LARGE, WIDER, left=12)
+RING, FLAT, FURTHER = 4, 3, 3.6  # in an exercise: a ring's radius; pull of arcs, and for each word
+OVER = 19  # how far over a line of words arcs end
+COLUMN = 60  # how wide a word's is
+MIDDLES = [56 + COLUMN * n for n in range(len(TEXT))]
+TAG = 23  # half of a guess's width
 THICKEST = 6  # of arcs
 LEAST = 0.02  # a weight that is drawn
 
@@ -80,7 +78,7 @@ def _text(last: int, focus: int) -> list[Part]:
         parts.append(_coming(f"word {n}", n, n == focus))
         if n:
             says = f"step {n}" if n == 1 else f"{n}"
-            parts.append(word(f"step {n}", COMING[n], STEPS, says, GREY, size=SMALL))
+            parts.append(word(f"step {n}", MIDDLES[n], STEPS, says, GREY, size=SMALL))
     return parts
 
 
@@ -94,9 +92,9 @@ def _arcs(rows: list[list[float]], last: int) -> list[Part]:
             if weight < LEAST:
                 continue
             if n == m:
-                parts.append(ring(key, COMING[n], FLOOR + 4, weight, colour, opacity))
+                parts.append(ring(key, MIDDLES[n], FLOOR + 4, weight, colour, opacity))
                 continue
-            ends = COMING[n], COMING[m] + BESIDE
+            ends = MIDDLES[n], MIDDLES[m] + BESIDE
             pull, thick = NEAREST + FARTHER * (ends[0] - ends[1]), THICKEST
             each = arc(key, *ends, FLOOR, weight, colour, opacity, thickest=thick, pull=pull)
             parts.append(each)
@@ -106,83 +104,56 @@ def _arcs(rows: list[list[float]], last: int) -> list[Part]:
 def _coming(key: str, n: int, is_focus: bool, opacity: float = 1) -> Part:
     """A word of the one line, large."""
     colour, weight = (ORANGE, 600) if is_focus else (INK, 400)
-    return word(key, COMING[n], LINE, TEXT[n], colour, "middle", LARGE, weight, opacity)
-
-
-def _half(text: str, size: float = LETTERS) -> float:
-    """Of a word's width."""
-    return LETTER * size * max(len(text), 2) / 2
+    return word(key, MIDDLES[n], LINE, TEXT[n], colour, "middle", LARGE, weight, opacity)
 
 
 def _edge(n: int) -> float:
-    """Between a word and the next, in an exercise."""
-    return MIDDLES[n] + _half(TEXT[n]) + GAP / 2
+    """Between a word and the next; after the last one, where the sheet ends."""
+    return MIDDLES[n] + COLUMN / 2 if n < LAST else RIGHT
 
 
 def _curtain(at: int) -> list[Part]:
     """A curtain from behind a word to the end."""
-    left = min(COMING[at] + _half(TEXT[at], LARGE) + WIDER / 2, RIGHT)
-    says = _says("", (left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "still to come", 72)
-    return [*_cloth("curtain", TOP, LOW - TOP, left), *(says if RIGHT - left > 200 else [])]
+    left = _edge(at)
+    says = word("hides", (left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "still to come", PURPLE)
+    return [*_cloth("curtain", TOP, LOW - TOP, left), *([says] if RIGHT - left > 200 else [])]
 
 
 def _cloth(key: str, top: float, high: float, left: float) -> list[Part]:
-    """Nothing can be seen through it; its folds go with it, as wide as before."""
-    middle, low = top + high / 2, top + high
-    folds = line(
-        f"{key} folds", [(left, middle), (RIGHT, middle)], PURPLE, high, 0.12, FOLDS, "butt"
-    )
+    """Nothing can be seen through it."""
+    corner, size = (left, top), (RIGHT - left, high)
+    edge = [(left, top), (left, top + high)]
     return [
-        box(f"{key} behind", (left, top), (RIGHT - left, high), GROUND),
-        box(key, (left, top), (RIGHT - left, high), PURPLE, 0.1),
-        folds,
-        line(f"{key} edge", [(left, top), (left, low)], PURPLE, 3, 1 if left < RIGHT else 0),
+        box(f"{key} behind", corner, size, GROUND),
+        box(key, corner, size, PURPLE, 0.16),
+        line(f"{key} edge", edge, PURPLE, 3, 1 if left < RIGHT else 0),
     ]
-
-
-def _card(key: str, x: float, y: float, half: float) -> Part:
-    """What words on a curtain are written on, so that they can be read."""
-    return box(key, (x - half, y - 18), (2 * half, TALL - 2), GROUND)
 
 
 def _guess(n: int, y: float, guess: str, shown: int) -> list[Part]:
-    """A guess is written on a tag, which lies on the curtain, and compared with the answer.
-
-    A right one is joined with it, a wrong one struck.
-    """
-    half = _half(guess) + 4
-    left = _edge(n - 1) + 4
-    corner, size = (left, y - 17), (2 * half, TALL - 4)
-    right = shown < 3 or guess == TEXT[n]
+    """A tag on the curtain, where the next word would be; a wrong guess is struck and corrected."""
+    x, right = MIDDLES[n], shown < 3 or guess == TEXT[n]
+    corner, size = (x - TAG, y - 20), (2 * TAG, 25)
     parts = [
-        _card(f"card {n}", left + half, y, half),
-        box(f"tag {n}", corner, size, ORANGE if right else GREY, 0.25, 1.5),
-        word(f"guess {n}", left + half, y, guess if shown > 1 else "?", size=LETTERS, weight=500),
+        box(f"card {n}", corner, size, GROUND),
+        box(f"tag {n}", corner, size, ORANGE if right else GREY, 0.2, 1.5),
+        word(f"guess {n}", x, y, guess if shown > 1 else "?", size=LETTERS),
     ]
     if shown < 3:
         return parts
-    far, middle = _half(TEXT[n]), y - 7
-    ends = (left + 2 * half + 2, RIGHT - 2 * far - 8) if right else (left + 4, left + 2 * half - 4)
-    kind, colour = ("joined", ORANGE) if right else ("struck", GREY)
+    if right:
+        tick = [(x + TAG + left, y - up) for left, up in ((8, 7), (13, 2), (23, 14))]
+        return [*parts, line(f"right {n}", tick, ORANGE, 3.5)]
     return [
         *parts,
-        line(f"{kind} {n}", [(x, middle) for x in ends], colour, 2.5),
-        _card(f"under {n}", RIGHT - far, y, far + 1),
-        word(f"answer {n}", RIGHT - 2, y, TEXT[n], INK, "end", LETTERS, 600),
+        line(f"struck {n}", [(x - TAG + 4, y - 5), (x + TAG - 4, y - 5)], GREY, 2),
+        word(f"answer {n}", MIDDLES[n + 1], y, TEXT[n], size=LETTERS),
     ]
 
 
-def _says(key: str, x: float, y: float, text: str, half: float) -> list[Part]:
-    """On a curtain, about what it hides."""
-    return [
-        _card(f"says{key}", x, y, half),
-        word(f"hides{key}", x, y, text, PURPLE, weight=600),
-    ]
-
-
-def _place(n: int) -> tuple[str, float, float]:
-    """Of the curtain of an exercise: its key, and where it is from top to bottom."""
-    return f"curtain {n}", FIRST + APART * (n - 1) - 19, TALL
+def _top(n: int) -> float:
+    """Of an exercise."""
+    return 2 + APART * (n - 1)
 
 
 def _copied() -> list[Part]:
@@ -190,12 +161,14 @@ def _copied() -> list[Part]:
     copies = [
         _coming(f"word {m} of {n}", m, False, 0) for n in range(1, LAST) for m in range(n)
     ]  # that are going to lie over each other's lines
-    drawn_in = [part for n in range(1, len(TEXT)) for part in _cloth(*_place(n), RIGHT)]
+    drawn_in = [
+        part for n in range(1, len(TEXT)) for part in _cloth(f"curtain {n}", _top(n), TALL, RIGHT)
+    ]
     parts = [*copies, *(_coming(f"word {n}", n, True) for n in range(len(TEXT)))]
     for n in range(LAST):
-        ends = COMING[n] + 5, COMING[n + 1] - 5
+        ends = MIDDLES[n] + 5, MIDDLES[n + 1] - 5
         parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 8", pull=COPIES))
-    middle, high = (COMING[0] + COMING[LAST]) / 2, FLOOR - 0.75 * COPIES - 18
+    middle, high = (MIDDLES[0] + MIDDLES[LAST]) / 2, FLOOR - 0.75 * COPIES - 18
     return [*parts, word("copy", middle, high, "copy?", ORANGE, size=24, weight=600), *drawn_in]
 
 
@@ -206,21 +179,23 @@ def _exercises(rows: list[list[float]], guesses: Sequence[str], shown: int) -> l
     """
     parts = []
     for n in range(1, len(TEXT)):
-        y, asks = FIRST + APART * (n - 1), n - 1
-        parts.append(word(f"exercise {n}", 10, y, f"{n}", GREY, size=SMALL))
+        top, asks = _top(n), n - 1
+        y = top + DOWN
+        parts += [
+            box(f"row {n}", (LEFT, top), (RIGHT - LEFT, TALL), GREY, 0.1),
+            word(f"exercise {n}", 16, y, f"{n}", GREY, size=SMALL),
+        ]
         for m in range(n):
             key = f"word {m}" if n == LAST else f"word {m} of {n}"
             weight = 700 if m == asks else 400
             parts.append(word(key, MIDDLES[m], y, TEXT[m], size=LETTERS, weight=weight))
         if shown:
             parts += _listens(rows[asks], asks, y)
-        parts += [*_cloth(*_place(n), _edge(asks)), *_guess(n, y, guesses[asks], shown)]
-    if shown > 1:
-        x = _edge(0) + 8 + _half(guesses[0])
-        parts.append(word("guesses", x, HEAD, "guess", ORANGE, weight=600))
-    if shown > 2:
-        return [*parts, word("answer", RIGHT, HEAD, "answer", INK, "end", weight=600)]
-    return [*parts, *_says(" all", 406, FIRST, "hidden", 44)]
+        parts += [
+            *_cloth(f"curtain {n}", top, TALL, _edge(asks)),
+            *_guess(n, y, guesses[asks], shown),
+        ]
+    return parts
 
 
 def _listens(row: Sequence[float], asks: int, y: float) -> list[Part]:
@@ -229,7 +204,7 @@ def _listens(row: Sequence[float], asks: int, y: float) -> list[Part]:
     for m in (m for m in range(asks + 1) if row[m] >= LEAST):
         key, pull = f"{asks} to {m}", FLAT + FURTHER * (asks - m)
         if m == asks:
-            parts.append(ring(key, x, floor + 2, row[m], BLUE, 0.8, RING, thickest=4))
+            parts.append(ring(key, x, floor, row[m], BLUE, 0.8, RING, thickest=4))
         else:
             parts.append(arc(key, x, MIDDLES[m], floor, row[m], BLUE, 0.8, thickest=4, pull=pull))
     return parts

@@ -25,17 +25,17 @@ LAYER, SUBJECT = small.head("subject")  # counted from 0: the second, whose head
 HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LINE, LETTERS = 258, 110, 22
-PLACES = places(TEXT, LETTERS, gap=17, left=4)
+PLACES = places(TEXT, LETTERS, gap=13, left=4)
 OVER, UNDER = LINE - 24, LINE + 10  # where arcs begin, over the words and under them
 LEAST = 0.2  # a weight that is drawn
 TALL, HEIGHTS = 66, (120, 97, 74, 39, 17)  # of arcs: the one over the words, and those under them
 BESIDES, WITHIN = 8, 11  # from one arc's foot to the next: at the last word, and at those before it
 FAR = 2  # words, to each of which an arc has room for its head's whole name
-NEXT, WIDE = 414, 124  # of the next word's box: its middle and its width
-WAY = (309, 345)  # ends of the last word's own way to it
-ROWS = {"on": 214, "off": 246}  # of what was tried
-COLUMNS, HALF = {TEXT[-1]: 393, ONE: 450}, 23  # their middles, and half of a verb
-NAMES, RULE = 304, 186
+NEXT, WIDE = 410, 132  # of the next word's box: its middle and its width
+WAY = (292, 332)  # ends of the last word's own way to it
+ROWS = {"on": 206, "off": 246}  # of what was tried
+COLUMNS, HALF = {TEXT[-1]: 386, ONE: 445}, 24  # their middles, and half of a verb
+NAMES, BAND, COLUMN = 290, 36, 172  # where rows' names begin; how tall rows are; the first line
 ON, OFF, ASKED = "500 0", "5 8", "2 8"  # dashes of arcs; the last of which nothing is known
 
 
@@ -81,10 +81,7 @@ def opening() -> Film:
             f"Without {its} it is “{FORMS[1]}”: wrong, but it fits “{TEXT[-1]}”.", off=(SUBJECT,)
         ),
         State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
-        State(
-            f"H{its[1:]} off: the verb follows the last noun in {many} of 100 sentences whose "
-            f"nouns disagree; on: in {none or 'none'}."
-        ),
+        State(f"If nouns disagree, the last wins {many} of 100 without {its}, {none} with it."),
     ]
     frames, tried = [], dict[tuple[str, str], str]()
     for state in states:
@@ -158,8 +155,8 @@ def _next(verb: str | None, led: Colour) -> list[Part]:
     return [
         line("way", [(x, y), (to, y)], own, 4 if decides else 2.5),
         line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, 4 if decides else 2.5),
-        box("next", (NEXT - WIDE / 2, LINE - 30), (WIDE, 44), colour, 0.12, 2),
-        word("verb", NEXT, LINE, verb or "?", colour, size=26, weight=600),
+        box("next", (NEXT - WIDE / 2, LINE - 33), (WIDE, 50), colour, 0.12, 2),
+        word("verb", NEXT, LINE, verb or "?", colour, size=30, weight=600),
     ]
 
 
@@ -167,17 +164,15 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     """Which verb won, with the subject's head and without it, by the last word."""
     if not tried:
         return []
-    right = NEXT + WIDE / 2
-    parts = [
-        word("tried", NAMES, RULE - 8, _named(SUBJECT), GREY, "start", SMALL),
-        line("rule", [(NAMES, RULE), (right, RULE)], GREY, 1.5),
-    ]
+    left, right = NAMES - 10, NEXT + WIDE / 2
+    parts = [word("tried", NAMES, COLUMN, _named(SUBJECT), GREY, "start", SMALL)]
     for last, x in COLUMNS.items():
         weight = 600 if last == state.last else 400
-        parts.append(word(f"of {last}", x, RULE - 8, last, GREY, size=SMALL, weight=weight))
+        parts.append(word(f"of {last}", x, COLUMN, last, GREY, weight=weight))
     for name, y in ROWS.items():
-        parts.append(word(f"row {name}", NAMES, y, name, GREY, "start"))
         colour = ITS if name == "on" else LAST
+        band = box(f"band {name}", (left, y - 25), (right - left, BAND), colour, 0.12)
+        parts += [band, word(f"row {name}", NAMES, y, name, GREY, "start")]
         parts += [
             word(f"{name} {last}", COLUMNS[last], y, verb, colour, size=LETTERS, weight=600)
             for (row, last), verb in tried.items()
@@ -206,9 +201,8 @@ def _arcs(state: State) -> list[Part]:
         here = [h for to, h in drawn if to == m]
         start = PLACES[last] + BESIDES * ((len(drawn) - 1) / 2 - n)
         end = PLACES[m] + WITHIN * (here.index(head) - (len(here) - 1) / 2)
-        at = middle if m < FAR else (start + end) / 2
-        name = _named(head) if m < FAR else f"{head + 1}"
-        parts += _arc(state, head, m, now[head][m], (start, end), (UNDER, high), (at, name))
+        named = (middle, _named(head) if m < FAR else "")  # once
+        parts += _arc(state, head, m, now[head][m], (start, end), (UNDER, high), named)
     king = TEXT.index("king")
     off = " off" if SUBJECT in (state.off or ()) else ""
     crown = ((PLACES[king] + PLACES[last]) / 2, _named(SUBJECT) + off)
@@ -231,10 +225,12 @@ def _arc(
     if begun and to >= FAR:  # of each head one arc is enough
         return []
     colour, opacity = (GREY, 0.5) if begun or is_off else (_colour(head), 0.9)
+    if head != SUBJECT and state.off is not None:  # out of focus
+        opacity = 0.5
     dashes = ASKED if begun else OFF if is_off else ON
     look: dict[str, Any] = {"below": high > 0, "dashes": dashes, "thickest": 7}
     drawn = arc(key, *ends, floor, weight, colour, opacity, pull=abs(high) / 0.75, **look)
-    if begun:
+    if begun or not name:
         return [drawn]
     half, y = 5 * len(name) + 3, floor + high
     return [

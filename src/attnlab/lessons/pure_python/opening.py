@@ -18,7 +18,7 @@ ASKS, BEST = 1, 2  # the word that does; the one that scores most
 
 HIGH = 268
 COLOURS = (PURPLE, ORANGE, BLUE)
-MIDDLES, PLACE = (115, 265, 415), 98  # of the words; how wide a column is
+MIDDLES, PLACE = (115, 268, 421), 90  # of the words; how wide a column is
 NAMES = 54  # where the rows' names end
 FLOOR, WORDS = 34, 62  # where arcs begin; the words' line
 PULL, LOOP = 40, 10  # of arcs to others; how large the ring is to itself
@@ -26,17 +26,17 @@ BESIDE = 21  # how far from the middle of the word that asks its arcs to others 
 TALL = 32  # how tall rows are
 KEY, ASKED, ADDS, FOUND = 84, 126, 186, 212  # tops of rows and the line of products, while it asks
 SCORE, SCALED, SHARE = 84, 148, 212  # while scores are weighed
-KNOWN, WEIGHT, VALUE, OUT = 85, 94, 136, (181, 209)  # while values are heard
-UNIT, BAR = 105, 25  # px for 1 in Z; how tall its bars are
+KNOWN, WEIGHT, VALUE, OUT = 92, 103, 152, (202, 234)  # while values are heard
+UNIT, BAR = 108, 28  # px for 1 in Z; how tall its bars are
 FILLED = 0.4  # of a share
-BIG = 24  # scores, and what is found
+NUMBER, BIG = 22, 24  # sizes of what is found in a row; of words and what is found at the end
 
 
 def opening() -> Film:
     """The film."""
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
     asked = [_asked(m, scores) for m in range(len(TOKENS))]
-    frames = [_begins(), *asked, *_weighed(scores), *_fills(scores)]
+    frames = [*asked, *_weighed(scores), *_fills(scores)]
     return Film("Three times the score: three times the share?", frames, HIGH)
 
 
@@ -46,20 +46,14 @@ def weights(scores: Sequence[float]) -> list[float]:
     return [power / sum(powers) for power in powers]
 
 
-def _begins() -> Frame:
-    return Frame(
-        [*_words(), *_asking(ASKS), *_row("score", [""] * len(TOKENS), FOUND)],
-        "“cat” holds its query to each key: large beside large scores high.",
-    )
-
-
 def _asked(m: int, scores: Sequence[int]) -> Frame:
     products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
+    begins = "To" if m else "“cat” holds its query to"
     whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
     found = [str(score) if n <= m else "" for n, score in enumerate(scores)]
     return Frame(
         [*_words(asked=m), *_asking(m), *_added(m), *_row("score", found, FOUND)],
-        f"To {whose}: {' + '.join(products)} = {scores[m]}.",
+        f"{begins} {whose}: {' + '.join(products)} = {scores[m]}.",
     )
 
 
@@ -80,14 +74,14 @@ def _weighed(scores: Sequence[int]) -> list[Frame]:
         ),
         Frame(
             [*_words(shares), *rows, *_shares(scores, SHARE)],
-            f"Softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
+            f"No: softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
         ),
     ]
 
 
 def _fills(scores: Sequence[int]) -> list[Frame]:
     """The values, how much of each is heard, and the sum."""
-    shares, (lead, times) = weights(scores), _compared(scores)
+    shares = weights(scores)
     known = [*_words(shares), *_scored(scores), *_shares(scores, WEIGHT), *_values()]
     best = TOKENS[BEST]
     return [
@@ -97,8 +91,8 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         ),
         Frame(
             [*known, *_in_z(shares), *_z(shares)],
-            f"No: softmax turns “{best}”'s lead of {lead} over “{TOKENS[ASKS]}” into {times} "
-            "times the share.",
+            f"{_more(scores)[1:]} times the score, {_compared(scores)[1]} times the share: "
+            f"“{best}” fills most of Z.",
         ),
     ]
 
@@ -181,7 +175,7 @@ def _row(name: str, texts: Iterable[str], top: float) -> list[Part]:
     for m, text in enumerate(texts):
         parts.append(box(f"{name} place {m}", (_left(m), top), (PLACE, TALL), COLOURS[m], 0, 1.5))
         if text:
-            parts.append(word(f"{name} {m}", MIDDLES[m], top + 24, text, size=BIG, weight=700))
+            parts.append(word(f"{name} {m}", MIDDLES[m], top + 24, text, size=NUMBER, weight=700))
     return parts
 
 
@@ -264,12 +258,11 @@ def _z(shares: Sequence[float] = ()) -> list[Part]:
     """Where Z begins; with shares, what its numbers are."""
     left = _left(0)
     parts = [
-        *(_name(name, top + 19) for name, top in zip(("1st", "2nd"), OUT, strict=True)),
-        word("what z is", left, HIGH - 10, "Z, what “cat” hears", ORANGE, "start", SIZE, 700),
+        *(_name(name, top + 20) for name, top in zip(("Z, 1st", "2nd"), OUT, strict=True)),
         line("z", [(left - 2, OUT[0] - 4), (left - 2, OUT[1] + BAR + 4)], ORANGE, 3),
     ]
     for e, top in enumerate(OUT if shares else ()):
         total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
         x = left + UNIT * total + 8
-        parts.append(word(f"z {e}", x, top + 22, f"{total:.2f}", ORANGE, "start", BIG, 700))
+        parts.append(word(f"z {e}", x, top + 23, f"{total:.2f}", ORANGE, "start", BIG, 700))
     return parts

@@ -103,12 +103,12 @@ def _y(value: float) -> float:
 
 
 def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> list[Part]:
-    """Books, ribbons as thick as their shares, and the answer with its needle.
+    """Books, ribbons as thick as their shares, and the answer, as a rule with its needle.
 
     Args:
         scores: of the books.
         lifted: a book whose score is raised.
-        pale: ribbons are, so that something else is seen on them.
+        pale: ribbons are, and without a needle, so that something else is seen on them.
     """
     shares, middle = weights(scores), _y(answer(SCORES))
     parts = [
@@ -137,7 +137,12 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
         says = f"{share:.2f}"
         parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
         top += thick
-    return [*parts, *_needle(answer(scores))]
+    z = answer(scores)
+    parts += [
+        box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
+        word("answer", RIGHT + WIDE / 2, middle + 16, f"{z:.2f}", size=26, weight=700),
+    ]
+    return parts if pale else [*parts, *_needle(z)]
 
 
 def _ends(stroke: Part, **shapes: str) -> Part:
@@ -164,26 +169,23 @@ def _level() -> Part:
 
 
 def _needle(z: float) -> list[Part]:
-    """The answer, and its needle on a scale on which a step is seen."""
+    """From the answer to a scale on which a step is seen."""
     first, right = answer(SCORES), RIGHT + WIDE
     middle = _y(first)
     y = middle - SWING * (z - first) / STEP
     parts = [
-        box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
-        word("when", 480, HEADS, "answer when one", GREY, "end", SMALL),
-        word("rises", 480, HEADS + 22, f"score rises by {STEP:g}", GREY, "end", SMALL),
-        word("answer", RIGHT + WIDE / 2 - 2, middle + 16, f"{z:.2f}", size=26, weight=700),
+        word("zoomed", SCALE, HEADS, "answer, zoomed in", GREY, size=SMALL),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
         line("needle", [(right, middle), (SCALE - 4, y)], INK, 4),
         dot("pivot", right, middle, 6),
         dot("tip", SCALE, y, 7),
     ]
-    for n in range(-2, 3):
-        at, long = middle - SWING * n / 2, 5 if n % 2 else 9
-        parts.append(line(f"tick {n}", [(SCALE - long, at), (SCALE + long, at)], GREY, 2))
-    for n, away in ((1, -14), (-1, 27)):
-        at = middle - SWING * n + away
-        parts.append(word(f"at {n}", SCALE, at, f"{first + STEP * n:.1f}", GREY, size=SMALL))
+    for n, away in ((1, -14), (0, 0), (-1, 27)):
+        at = middle - SWING * n
+        parts.append(line(f"tick {n}", [(SCALE - 9, at), (SCALE + 9, at)], GREY, 2))
+        if n:
+            says = f"{first + STEP * n:.1f}"
+            parts.append(word(f"at {n}", SCALE, at + away, says, GREY, size=SMALL))
     return parts
 
 
