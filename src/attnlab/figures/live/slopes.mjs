@@ -10,7 +10,7 @@ function draw(body, model) {
   const { rest } = settling(model, "entry");
   const told = element("p", { class: "told finding", "aria-live": "polite" });
   const panels = element("div", { class: "slopes" });
-  body.append(told, element("p", { class: "hint" }, "Choose a number of the output. The others say how much a nudge to each of them moves it: orange up, blue down, grey not at all."), panels);
+  body.append(told, element("p", { class: "hint" }, "Choose a number of the output. A nudge to each of the others moves it: orange up, blue down, grey not at all."), panels);
 
   const place = () => {
     const [sentence, token, column] = chosen;
@@ -80,6 +80,7 @@ function draw(body, model) {
       parts[name] = { cells, heads, ends };
       return node;
     });
+    panels.classList.toggle("abreast", numbers[0].length + given.flatMap(({ columns }) => columns).length <= 14);
     panels.replaceChildren(headed("output", out.node).node, ...tables);
   };
 

@@ -33,13 +33,13 @@ function draw(body, model) {
       word: element("span", { class: "word" }, word),
       number: element("span", { class: "number" }),
     })));
-    weights.replaceChildren(...rows.flatMap((row, n) => [
-      element("p", { style: `--row:${colours[n]}` }, element("b", {}, row), " puts its weight on"),
-      element("ol", { class: words.length > 12 ? "sentence" : "sentence line", style: `--words:${words.length};--row:${colours[n]}`, "aria-label": `weights of ${row}` }, ...marks[n].map(({ item, fill, word, number }) => {
+    weights.replaceChildren(...rows.map((row, n) => element("div", { style: `--row:${colours[n]}` },
+      element("p", {}, element("b", {}, row), " puts its weight on"),
+      element("ol", { class: words.length > 12 ? "sentence long" : "sentence", "aria-label": `weights of ${row}` }, ...marks[n].map(({ item, fill, word, number }) => {
         item.append(element("span", { class: "track", "aria-hidden": "true" }, fill), word, " ", number);
         return item;
       })),
-    ]));
+    )));
     makeRoom();
   };
 
