@@ -150,25 +150,23 @@ def test_a_figure_takes_what_training_made() -> None:
     assert as_array(losses).tolist() == [loss.item() for loss in losses]
     assert as_array(weights > 0.5, bool).dtype == bool
     figures.training.losses({"a model": losses})
-    maps = {name: {"seed 0": weights[0]} for name in ("a map", "another")}
-    figures.training.shown_and_needed(maps, {"seed 0": weights[1]}, ["the", "cat", "it"])
+    words = ["the", "cat", "it"]
+    figures.training.shown_and_needed({"seed 0": weights[0]}, {"seed 0": weights[1]}, words)
 
 
-def test_what_a_first_block_reads_is_needed_where_its_readers_row_is() -> None:
-    reads = {"first": {"one": [0, 1.0], "two": [0, 1.0]}, "second": {"one": [0, 1], "two": [0, 1]}}
-    alt = figures.training.shown_and_needed(
-        reads, {"one": [1, 0], "two": [0, 1]}, ["it", "wide"]
-    ).alt
-    assert "first, one: wide 1.00; first, two: wide 1.00 (not needed)" in alt
-    assert "second, one: wide 1.00 (not needed); second, two: wide 1.00;" in alt
-    assert "needed then, one: it 1.00 (not shown); what is needed then, two: wide 1.00." in alt
+def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
+    shown, needed = {"one": [0, 1.0], "two": [0, 1.0]}, {"one": [1, 0], "two": [0, 1]}
+    drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
+    assert drawn.title.startswith("In 1 of 2 trainings")
+    assert "one: wide 1.00; framed it, 0.00" in drawn.alt
+    assert "two: wide 1.00; framed wide, 1.00" in drawn.alt
 
 
 def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
     weights, words = np.array([[0.9, 0.1], [0.4, 0.6]]), ["the", "cat"]
     draw = figures.numpy.two_orders
     shuffled = draw(weights, words, weights[::-1, ::-1], words[::-1])
-    assert shuffled.title == "“the cat” or “cat the”: “cat” puts 0.40 on “the” both times."
+    assert shuffled.title == "“the cat” or “cat the”: “cat” puts 0.40 on “the” both times"
     assert draw(weights, words, weights, words[::-1]).title == ""
 
 

@@ -472,8 +472,8 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. A map shows, on each seed, the mean
-# weight that *it* gives a word. The last panel shows how many answers flip if this one place comes from the partner.
+# Each new sentence gets a partner with an adjective of the other kind. The map of block 2 shows, on each seed, the mean
+# weight that *it* gives a word. The frame is at the word whose row, taken from the partner, flips the most answers.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -499,19 +499,18 @@ def flips(model: Reader, places: list[int]) -> float:
 
 
 words = [*FAMILY[0][0][:-1], "adjective"]
-shown: dict = {"the map of block 1": {}, "the map of block 2": {}}
-needed = {}
+shown, needed = {}, {}
 for name, model in readers.items():
-    for block, rows in enumerate(shown.values()):
-        rows[name] = row_of_it(model, IDS[TEST], block).mean(dim=0)
+    first, shown[name] = (row_of_it(model, IDS[TEST], n).mean(dim=0) for n in range(2))
+    print(f"{name}: in block 1 “it” gives the adjective {first[-1]:.2f} of its weight")
     needed[name] = [flips(model, [n]) / 100 for n in range(11)]
 figures.training.shown_and_needed(shown, needed, words)
 
 
 # %% [markdown]
 # (Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most. In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of
-# its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 the
-# second row shows next to nothing at *it*. Yet its row flips 88 % of the answers. A block adds what its attention
+# its weight. Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row. On seed 1 block 2
+# gives *it* next to nothing. Yet its row flips 88 % of the answers. A block adds what its attention
 # brings to the row that it had, the residual. On seed 1 all goes through the
 # residual: give the partner's row of *it* to attention alone, and nothing flips.
 #

@@ -76,6 +76,10 @@ STYLE: Any = {
     "svg.hashsalt": "attnlab",  # the same names in each run
 }
 FIRST, OTHERS = "font-size:1.15em;font-weight:600", "opacity:0.75"  # lines of what is said
+# What is said stands beside a picture where the page leaves it so much room, else above it.
+LEAST = "300px"
+SHEET = '<div style="display:flex;flex-wrap:wrap;gap:0 24px">'
+BESIDE = "overflow-x:auto;min-width:0;flex:0 1 "
 # Panels whose right sides stand below each other where they do not fit beside each other.
 ROW = '<div style="display:flex;flex-wrap:wrap;place-content:normal flex-end">'
 HATCH = "#c4c4c4"
@@ -113,6 +117,9 @@ class Picture:
         if len(figure.axes) == 1 and not self.title:  # it is that of the whole
             self.title = figure.axes[0].get_title(loc="left")
             figure.axes[0].set_title("", loc="left")
+        # The first line has no full stop, as a heading; each further one has.
+        lines = (line.rstrip(".") + "." * (n > 0) for n, line in enumerate(self.title.splitlines()))
+        self.title = "\n".join(lines)
         with mpl.rc_context(STYLE):
             figure.draw_without_rendering()  # what stands where is known then
             figure.set_layout_engine("none")  # the dark one is the same picture, label for label
@@ -139,7 +146,8 @@ class Picture:
                 alt = ""  # the first part says all of it
             row += "".join(_hidden(piece, widest) for piece in dark)
             rows += f"{ROW}{row}</div>"
-        shown = f'{words}<div style="max-width:{width * LARGE:.0f}px;overflow-x:auto">{rows}</div>'
+        drawn = f'<div style="{BESIDE}{width * LARGE:.0f}px">{rows}</div>'
+        shown = f'{SHEET}<div style="flex:1 {LEAST}">{words}</div>{drawn}</div>' if words else drawn
         return {"text/plain": repr(self), "text/html": shown}
 
 

@@ -337,58 +337,40 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
 
 @in_style
 def shown_and_needed(
-    reads: Mapping[str, Mapping[str, Any]], flips: Mapping[str, Any], words: Sequence[str]
+    shown: Mapping[str, Any], needed: Mapping[str, Any], words: Sequence[str]
 ) -> Picture:
-    """What two maps show and what the answers hang on, a row for each model, with one scale.
-
-    What “it” reads in the first block is needed where its row is, in the second where the word's
-    row is. Words that no model gives much, and that no answer hangs on, are left out.
+    """What a map shows, a row for each model, with a frame at the word that the answers hang on.
 
     Args:
-        reads: for the map of the first block and of the second, and each model, (M,) weights.
-        flips: for each model, (M,) shares of answers, by exchanging a row between the blocks.
+        shown: for each model, (M,) weights.
+        needed: for each, (M,) shares of answers that flip with a word's row.
         words: M labels.
     """
-    shown = {
-        heading: np.array([as_array(row) for row in rows.values()])
-        for heading, rows in reads.items()
-    }
-    needed = np.array([as_array(flips[name]) for name in next(iter(reads.values()))])
-    every = np.array([*shown.values(), needed])
-    kept = np.flatnonzero((every >= SOME).any(axis=(0, 1)))
-    names = [words[n] for n in kept.tolist()]
-    figure, axes = new_figure(columns=len(every), width=10.2, height=3.7)
-    told, missed = [], set()
-    panels = {**shown, "what is needed then": needed}
-    others = (np.broadcast_to(needed[:, [words.index("it")]], needed.shape), needed, every[1])
-    for place, (heading, table), other in zip(axes[0], panels.items(), others, strict=True):
-        is_map, seen = heading in shown, table[:, kept]
-        image = draw_heatmap(place, seen, [*flips], names, "", least=2)
-        for n, m in np.argwhere(seen >= SOME).tolist():
-            digit = f"{seen[n, m]:.1f}".removesuffix(".0")
-            place.text(m, n, digit, ha="center", va="center", gid=CELL)
-        ink_cells(place, image)
-        place.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
-        alone = (seen >= SOME) & (other[:, kept] < SOME)
-        for n, m in np.argwhere(alone).tolist():
-            if is_map:
-                frame(place, n, m)
-            else:
-                missed.add(n)
-                place.text(len(names) - 0.3, n, "not shown", color=ORANGE, va="center")
-        mark = "not needed" if is_map else "not shown"
-        place.set_title(f"{heading}\nframed: {mark}" if is_map else heading)
-        for name, row, marked in zip(flips, seen, alone, strict=True):
-            most = ", ".join(
-                f"{names[m]} {row[m]:.2f}{f' ({mark})' if marked[m] else ''}"
-                for m in np.flatnonzero(row >= SOME)
-            )
-            told.append(f"{heading}, {name}: {most or 'nothing'}")
+    table = np.array([as_array(row) for row in shown.values()])
+    figure, [[place]] = new_figure(width=5.1, height=3.3)
+    image = draw_heatmap(place, table, [*shown], words, "", least=2)
+    told, missed, shares = [], 0, []
+    for n, (name, row) in enumerate(zip(shown, table, strict=True)):
+        flips = as_array(needed[name])
+        needs = int(flips.argmax())
+        frame(place, n, needs)
+        shares.append(flips[needs])
+        missed += row[needs] < SOME
+        for m in sorted({needs, *np.flatnonzero(row >= SOME).tolist()}):
+            place.text(m, n, f"{row[m]:.1f}", ha="center", va="center", gid=CELL)
+        most = ", ".join(f"{words[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME).tolist())
+        told.append(
+            f"{name}: {most or 'nothing'}; framed {words[needs]}, {row[needs]:.2f}, with "
+            f"{flips[needs]:.2f} of the answers"
+        )
+    ink_cells(place, image)
+    place.set_xticks(range(len(words)), words, rotation=55, ha="right", rotation_mode="anchor")
     return Picture(
         figure,
-        f"Heatmaps, one row for each seed, one column for each word: the weight that “it” gives "
-        f"the word, and last the share of answers that flip with it. {'; '.join(told)}.",
-        f"In {len(missed)} of {len(flips)} trainings block 2's map does not show what is needed\n"
-        "A row for each training. In a map: the weight that “it” gives each word. Last: the share "
-        "of answers that flip with the word's row after block 1.",
+        f"A heatmap, one row for each seed, one column for each word: the weight that “it” gives "
+        f"the word. {'. '.join(told)}.",
+        f"In {missed} of {len(table)} trainings block 2's map does not show what is needed\n"
+        "A row for each training: how much of its weight “it” gives each word.\n"
+        "Framed: the word whose row the answer hangs on. Exchange it alone after block 1, and "
+        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of the answers flip.",
     )
