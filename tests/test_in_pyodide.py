@@ -65,7 +65,7 @@ def code(folder: str, slug: str) -> list[Any]:
 
 SOLVED = {slug: code("solutions", slug) for slug in PURE}
 RELEASED = {slug: code("notebooks", slug) for slug in PURE}
-[DRAWN] = [each for each in RELEASED[PURE[0]] if "soft_lookup.sliding_query(" in each["source"]]
+[DRAWN] = [each for each in RELEASED[PURE[0]] if "soft_lookup.temperature(" in each["source"]]
 
 
 def few() -> Iterator[Answer]:

@@ -41,18 +41,14 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("01-soft-lookup")
 
 # %% [markdown]
-# A small language model reads *the girl near the boys*, and guesses the verb. Before it stands *start*, which begins a
-# text. How much does the last word take from *girl*? (The bars share out what these two verbs get, of several.)
+# Three books know how salty the water is in their landscape, in grams a litre. A question moves from one to the next.
+# Where does a small step change its answer?
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()
 
 # %% [markdown]
 # ## What attention is for
-#
-# Nobody told the model what a subject is. It was made for this course, much like GPT-2. It read 192,000 short texts of
-# 64 words, and learned to guess each next word. The sentence was searched for: 3,072 are like it, and the model is
-# right in all. Made hard, this one lookup leaves it right in 3,044. In the other 28, *start* had won.
 #
 # What a word means depends on others as well, and they may be far away:
 #
@@ -90,9 +86,10 @@ figures.live.Race(12)
 #
 # ## One look that was learned
 #
-# The model has eight **heads**, each a look with numbers of its own. This is the film's. *Sees* stands beside *boy*,
-# and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Choose a word, or another head. Each number in the table is
-# the share of the look that goes to a word.
+# A small language model was made for this course, much like GPT-2. It read 192,000 short texts of 64 words, and
+# learned to guess each next word. Nobody told it what a subject is. It has eight **heads**, each a look with numbers of
+# its own. In this one *sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Choose a
+# word, or another head. Each number in the table is the share of the look that goes to a word.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.soft_lookup.one_head()
@@ -332,21 +329,11 @@ except KeyError as error:
 # has a slope everywhere is called **differentiable**. (Guessing needs no slope: draw queries at random
 # and keep the best. This course follows slopes.)
 #
-# The next figure turns our query around, past *rivers*, *marshes* and *seas*. You see the salt in the answer, orange
-# where it has a slope, for three lookups: exact match (with 0 in place of a `KeyError`); the page of the closest key;
-# and the soft one. The dotted line is our question. Where could a nudge find out which way to turn?
-
-# %% nbgrader={"grade": false, "grade_id": "see-slopes", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.soft_lookup.sliding_query(QUERY, KEYS, PAGES, BOOKS)
-
-# %% [markdown]
-# With exact match the answer is 0 except at three points, and the slope is 0 or there is none. A query
-# that is almost right looks the same as one that is altogether wrong. With the closest key, the answer is a
-# staircase, flat on every step and without a slope at its two edges. The indicator has **no useful gradient**. A
-# model that nudges its query a little sees no change, and stays where it is.
-#
-# The soft answer has a slope everywhere. At our question it is 0.61 grams a litre for each degree,
-# and it says: turn towards the salt and the answer gets saltier.
+# Think of the film at the top: a question turned from *rivers* past *marshes* to *seas*. With the closest key, the answer
+# is a staircase, flat on every step and without a slope at its two edges. With exact match it is worse: the answer is
+# there at three points, and everywhere else it is a `KeyError`. A query that is almost right looks the same as one that
+# is altogether wrong. The indicator has **no useful gradient**. A model that nudges its query a little sees no change,
+# and stays where it is. The soft answer has a slope everywhere.
 #
 # Ask the desk yourself. Drag the black query, or reach it with Tab and move it by arrow keys, slowly
 # from *marshes* to *seas*. Watch the two columns of numbers, and the orange arrow: it points to where

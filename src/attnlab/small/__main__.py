@@ -23,7 +23,6 @@ from attnlab import small
 from attnlab.figures.live import WhoListens
 from attnlab.figures.live.recording import recorded
 from attnlab.lessons.soft_lookup.figures import HEAD as ONE_HEAD
-from attnlab.lessons.soft_lookup.opening import LOOK, WORDS
 from attnlab.small import grammar
 from attnlab.small.measure import measured, roles
 from attnlab.small.train import STEPS, trained
@@ -67,43 +66,6 @@ def record() -> None:
     rounded = {name: part.double().numpy().round(4).tolist() for name, part in made.items()}
     text = json.dumps({"words": small.SAMPLE, **rounded}, ensure_ascii=False)
     _write(small.HERE / small.SUBJECT, text)
-    _write(LOOK, json.dumps(looked(WORDS), indent=1))
-
-
-def looked(words: Sequence[str]) -> dict[str, Any]:
-    """What the head that finds subjects takes from where, for the last word, and what is next.
-
-    Returns:
-        verbs: the likeliest verb for one, and the same for many.
-        shares: (N + 1,), of the start of a text and of each word.
-        soft: of the probability of these two verbs, each one's part.
-        hard: the same, if that word takes all from the one that it listens to most.
-    """
-    layer, head = small.head("subject")
-    row = small.weights([small.START, *words])[layer][head, -1]
-    soft, hard = following(words, row), following(words, row == row.max())
-    one = max(grammar.RUNS, key=lambda verb: soft[verb])
-    verbs = (one, grammar.RUN[grammar.RUNS.index(one)])
-    found: dict[str, Any] = {"verbs": verbs, "shares": row.round(3).tolist()}
-    for name, each in (("soft", soft), ("hard", hard)):
-        both = [each[verb] for verb in verbs]
-        found[name] = [round(part / sum(both), 3) for part in both]
-    return found
-
-
-def following(words: Sequence[str], row: np.ndarray) -> dict[str, float]:
-    """How likely each word is next, if the head that finds subjects takes these shares (N + 1,)."""
-    text, (layer, head) = [small.START, *words], small.head("subject")
-    read = torch.from_numpy(row).float() @ small.given(text, layer, head)[2]
-
-    def change(at: int, made: torch.Tensor) -> torch.Tensor:
-        if at == layer:
-            made = made.clone()
-            made[:, head, -1] = read
-        return made
-
-    shares = small.load()(small.numbered(text), change)[0, -1].softmax(dim=-1)
-    return dict(zip(small.words, shares.tolist(), strict=True))
 
 
 def _write(path: Path, text: str) -> None:

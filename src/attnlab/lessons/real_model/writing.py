@@ -41,7 +41,8 @@ class Step(NamedTuple):
 
     Attributes:
         chances: of each of the model's words.
-        heads: (H, N), weights of the last layer's heads, from the last word to each one.
+        heads: (H, 1 + N), weights of the last layer's heads, from the last word to the start token
+            and to each word.
     """
 
     chances: Tensor
@@ -52,7 +53,6 @@ class Step(NamedTuple):
         return small.words[int(self.chances.argmax())]
 
 
-@torch.no_grad()
 def step(function: Backend, words: Sequence[str]) -> Step:
     """What the model would write after words, with a function in all of its layers.
 
@@ -60,25 +60,38 @@ def step(function: Backend, words: Sequence[str]) -> Step:
         ValueError: the model does not know a word, or the function gives something of another
             shape.
     """
+    scores, seen = _asked(function, [words])
+    return Step(scores[0].softmax(dim=-1), seen[-1][0, :, -1])
+
+
+def after(function: Backend, texts: Sequence[Sequence[str]]) -> list[str]:
+    """The word that it would write after each of some texts of one length."""
+    return [small.words[n] for n in _asked(function, texts)[0].argmax(dim=-1).tolist()]
+
+
+@torch.no_grad()
+def _asked(function: Backend, texts: Sequence[Sequence[str]]) -> tuple[Tensor, list[Tensor]]:
+    """Scores of words that may follow texts, and weights, layer by layer."""
     model, seen = small.load(), list[Tensor]()
     for layer, block in enumerate(model.transformer.h):
         block.attn = _Asking(block.attn, layer, function, seen)
-    scores = model(small.numbered([small.START, *words]))[0, -1]
-    return Step(scores.softmax(dim=-1), seen[-1][0, :, -1, 1:])  # no start token's
+    ids = torch.cat([small.numbered([small.START, *words]) for words in texts])
+    return model(ids)[:, -1], seen
 
 
-def multiplied(by: float) -> Backend:
-    """Causal attention of multiplied scores: by 1 the model's own, by 0 with equal weights."""
+def mixed(equal: float) -> Backend:
+    """The model's own causal weights, so large a share of them replaced by equal ones."""
 
     def attend(
         module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: None, scaling: float
     ) -> tuple[Tensor, Tensor]:
-        scores = q @ k.mT * (scaling * by)
-        future = torch.ones(scores.shape[-2:]).triu(1).bool()
-        weights = scores.masked_fill(future, -torch.inf).softmax(dim=-1)
+        scores = q @ k.mT * scaling
+        past = torch.ones(scores.shape[-2:]).tril()
+        own = scores.masked_fill(past == 0, -torch.inf).softmax(dim=-1)
+        weights = own.lerp(past / past.sum(dim=-1, keepdim=True), equal)
         return (weights @ v).transpose(1, 2), weights
 
     return attend
 
 
-OWN, EQUAL = multiplied(1), multiplied(0)
+OWN, EQUAL = mixed(0), mixed(1)

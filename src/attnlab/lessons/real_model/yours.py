@@ -69,7 +69,8 @@ def _written(function: Backend, given: Sequence[str]) -> list[Written]:
     words = list[Written]()
     while len(words) < MOST and (not words or words[-1].word != "."):
         after = step(function, [*given, *(each.word for each in words)])
-        heaviest = after.heads[after.heads.amax(dim=-1).argmax()]
+        heads = after.heads[:, 1:]  # no start token's
+        heaviest = heads[heads.amax(dim=-1).argmax()]
         words.append(Written(after.word, heaviest.tolist()))
     return words
 

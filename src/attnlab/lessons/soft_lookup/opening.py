@@ -1,199 +1,102 @@
-"""Lesson 01 opens with one look of a small model, taken hard and soft: it changes the next verb.
-
-What the model's look is, and what it says next, is recorded in `look.json`, by `make model`.
-"""
+"""Lesson 01 opens with a question along a shelf: its hard answer jumps, its soft one glides."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any
+import math
+from itertools import pairwise
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, curve, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, box, curve, dot, line, word
+from attnlab.figures.palette import GREY, GROUND, ORANGE, SERIES
+from attnlab.lessons.soft_lookup.turning import BOOKS, KEYS, LENGTH, SALT, weights
 
-LOOK = Path(__file__).with_name("look.json")
-# Of all 3,072 sentences like it, the one in which a hard lookup changes the verb most.
-WORDS = ("the", "girl", "near", "the", "boys")
-ONE, MANY = 2, 5  # places of the nouns, behind the start
+ENDS = tuple(math.degrees(math.atan2(salt, fresh)) for fresh, salt in KEYS[:3])  # and marshes
+JUMPS = tuple((one + other) / 2 for one, other in pairwise(ENDS))  # all keys are as long
+STOPS = (ENDS[0], -4, 4, 27, 50, 67, 76, 95, ENDS[2])  # of the question, degrees
 
-HIGH, LINE, GIVEN = 250, 127, 150  # of the sheet; lines of the words and of shares
-FIRST, STEP = 24, 47  # the first word's middle; from one word's to the next
-PIPE, SIDE = 18, 6  # thickness of an arc of share 1; from one arc's end to the next
-DRAWN = 0.01  # the least share that is drawn as an arc
-VERBS, LONG, BAR = 341, 136, 14  # left of what comes next; how long and high its bar is
-BIG = 22
-TRUNK = VERBS + 14  # where the word's own line parts
-LINES = {"soft": (105, 39), "hard": (159, 184)}  # where arcs begin; of what is likelier then
+HIGH, LEFT, RIGHT = 264, 128, 428  # of the sheet; ends of the way that the question goes
+SPINE, ASKS = (94, 34), 100  # of a book; the level of the question
+FLOOR, UNIT = 253, 3.25  # of no salt; for 1 g/l
+FULL = 26  # how thick all of an answer is
 
 
 def opening() -> Film:
     """The film."""
-    look = recorded()
-    shares, verbs = look["shares"], look["verbs"]
-    winner = shares.index(max(shares))
-    text, (one, many) = ["start", *WORDS], verbs
-    words, stage = _words(text, shares), _stage()
-    asked = [*_asked("soft"), *_asked("hard")]
-    takes = {"soft": shares, "hard": [float(j == winner) for j in range(len(text))]}
-    none = [*_taken("soft", shares, 0), *_taken("hard", takes["hard"], 0)]
-    hard = [*_taken("hard", takes["hard"]), *_next("hard", look["hard"], verbs), *_own()]
-    all_of_it = word("all", _middle(), LINES["hard"][0] + 56, "1.00", GREY, size=BIG, weight=700)
-    hard.append(all_of_it)
-    soft = _taken("soft", shares)
-    frames = [
-        Frame(
-            [*stage, *_words(text), *asked, *none, *_question(*verbs)],
-            f"The verb may be “{one}”, for one {text[ONE]}, or “{many}”, for many {text[MANY]}.",
-        ),
-        Frame(
-            [*stage, *words, *asked, *none, *_question(*verbs)],
-            f"“{text[winner]}”, a mark before the text, gets most, {shares[winner]:.2f}; "
-            f"“{text[ONE]}” is second, {shares[ONE]:.2f}.",
-        ),
-        Frame(
-            [*stage, *words, *_asked("soft"), *_taken("soft", shares, 0), *hard],
-            f"Hard adds only “{text[winner]}”, which knows no number, to “{text[MANY]}”: "
-            f"“{many}”, wrong.",
-        ),
-        Frame(
-            [*stage, *words, *soft, *hard],
-            f"Soft: from each by its share, so {shares[ONE]:.2f} from “{text[ONE]}”.",
-        ),
-        Frame(
-            [*stage, *words, *soft, *hard, _heard(shares), *_next("soft", look["soft"], verbs)],
-            f"Soft adds {shares[ONE]:.2f} of “{text[ONE]}”, which outweighs “{text[MANY]}”: "
-            f"“{one}”, right.",
-        ),
-    ]
-    return Film("Soft lookup: why not take all from the winner?", frames, HIGH)
+    frames = [Frame(_parts(n), told) for n, told in enumerate(_told())]
+    return Film("Hard lookups jump, soft ones glide", frames, HIGH)
 
 
-@cache
-def recorded() -> dict[str, Any]:
-    """The look of the last word, and how likely both verbs are.
-
-    Returns:
-        shares: (6,), of the start of the text and each word.
-        verbs: the likeliest verb for one, and the same for many.
-        soft, hard: of these two verbs, what part of their probability each has.
-    """
-    known: dict[str, Any] = json.loads(LOOK.read_text(encoding="utf-8"))
-    return known
+def answers(degrees: float) -> tuple[float, float, list[float]]:
+    """Salt in the hard answer and in the soft one to a question of that direction; the shares."""
+    angle = math.radians(degrees)
+    shares = weights((LENGTH * math.cos(angle), LENGTH * math.sin(angle)), KEYS[:3])
+    soft = sum(share * salt for share, salt in zip(shares, SALT, strict=False))
+    return SALT[shares.index(max(shares))], soft, shares
 
 
-def _middles() -> list[float]:
-    return [FIRST + STEP * j for j in range(1 + len(WORDS))]
-
-
-def _middle() -> float:
-    """Of the text."""
-    return (_middles()[0] + _middles()[MANY]) / 2
-
-
-def _words(text: Sequence[str], shares: Sequence[float] = ()) -> list[Part]:
-    """The sentence, its last word bold, and under each word its share."""
-    parts = []
-    for j, (x, each) in enumerate(zip(_middles(), text, strict=True)):
-        colour = _colour(j) if j in (0, ONE, MANY) else INK
-        parts.append(word(f"word {j}", x, LINE, each, colour, weight=700 if j == MANY else 400))
-    for j, share in enumerate(shares):
-        x, says, weight = _middles()[j], f"{share:.2f}", 700 if j == ONE else 400
-        colour = ORANGE if j == ONE else GREY
-        parts.append(word(f"share {j}", x, GIVEN, says, colour, size=SMALL, weight=weight))
-    return parts
-
-
-def _colour(j: int) -> Colour:
-    """Of a noun that is one or many; all else says nothing of that."""
-    return {ONE: ORANGE, MANY: BLUE}.get(j, GREY)
-
-
-def _stage() -> list[Part]:
-    """Names of both lookups, and empty bars of what is next."""
-    parts = [word("of what", VERBS + LONG, 15, "chance of the verb", GREY, "end", SMALL)]
-    for lookup, (_, top) in LINES.items():
-        parts += [
-            word(f"{lookup} name", VERBS - 8, top, lookup, INK, "end", SMALL, 700),
-            box(f"{lookup} bar", (VERBS, top + 9), (LONG, BAR), GREY, 0, 1),
-        ]
-    return parts
-
-
-def _reach(j: int) -> tuple[float, float, float]:
-    """Of a word's arc: its two ends, and how far they pull it."""
-    starts, ends = _middles()[0], _middles()[MANY]
-    x, end = _middles()[j], ends + SIDE * (2 - j)
-    return x, end, 30 + 66 * (end - x) / (ends + 2 * SIDE - starts)
-
-
-def _arc(key: str, j: int, share: float, colour: Colour, opacity: float, dashes: str) -> Part:
-    """From a word to the last one, where the farther it comes the further right it ends."""
-    lookup = key.split()[0]
-    x, end, pull = _reach(j)
-    seen = opacity / (0.25 + 0.75 * share)  # whatever its share
-    look: dict[str, Any] = {"thickest": PIPE, "pull": pull, "dashes": dashes}
-    floor, below = LINES[lookup][0], lookup == "hard"
-    return arc(key, x, end, floor, share, colour, seen, below=below, **look)
-
-
-def _asked(lookup: str) -> list[Part]:
-    """To each word before, of which nothing is known."""
-    return [_arc(f"{lookup} asks {j}", j, 0.05, GREY, 0.6, "3 7") for j in range(MANY)]
-
-
-def _taken(lookup: str, shares: Sequence[float], come: float = 1) -> list[Part]:
-    """From each word that something is taken of: not begun, 0, or there, 1; the noun's in front."""
-    parts = []
-    for j in sorted((j for j in range(MANY) if shares[j] >= DRAWN), key=lambda j: j == ONE):
-        opacity = come * (1 if j == ONE else 0.7)
-        part = _arc(f"{lookup} takes {j}", j, shares[j], _colour(j), opacity, f"{come} 2")
-        look = {**part.look, "pathLength": 1, "stroke-linecap": "butt"}
-        parts.append(part._replace(look=look))
-    return parts
-
-
-def _question(*verbs: str) -> list[Part]:
+def _told() -> list[str]:
+    soft = [f"{answers(stop)[1]:.0f}" for stop in STOPS]
+    low, middle, high, *_ = SALT
     return [
-        word(f"{verb}?", VERBS, line, f"{verb}?", colour, "start", BIG, 600)
-        for verb, line, colour in zip(verbs, (LINE, GIVEN), (ORANGE, BLUE), strict=True)
+        f"Each book says how salty its water is: {low}, {middle}, {high}. We ask about rivers.",
+        f"Hard takes the closest book alone. The question moves, and its answer stays {low}.",
+        f"A step more: hard jumps to {middle}. Soft mixes the books, and goes from {soft[1]} "
+        f"to {soft[2]}.",
+        f"At marshes, soft still takes a little of rivers: {soft[3]}.",
+        f"Hard stays at {middle}. Soft climbs to {soft[4]}, as seas come in.",
+        f"Hard still stays. Soft is at {soft[5]}.",
+        f"A step more: hard jumps to {high}. Soft goes from {soft[5]} to {soft[6]}.",
+        f"Hard stays at {high}. Soft comes near: {soft[7]}.",
+        "Each nudge moves the soft answer, so training can feel its way. "
+        "Hard moves at two jumps alone.",
     ]
 
 
-def _own() -> list[Part]:
-    """From the last word to both bars, as a model adds the word itself to whatever it takes."""
-    left, level = _middles()[MANY] + 33, LINE - 6
-    ends = {"soft": LINES["soft"][1] + BAR + 14, "hard": LINES["hard"][1] - 22}
-    lines = (
-        line(f"own to {lookup}", [(left, level), (TRUNK, level), (TRUNK, end)], BLUE, 4)
-        for lookup, end in ends.items()
-    )
-    return [*lines, word("own", TRUNK + 9, LINE, "its own word", BLUE, "start", SMALL)]
+def _x(degrees: float) -> float:
+    return LEFT + (RIGHT - LEFT) * (degrees - ENDS[0]) / (ENDS[2] - ENDS[0])
 
 
-def _heard(shares: Sequence[float]) -> Part:
-    """From the top of the noun's arc to the soft bar."""
-    (x, end, pull), (floor, top) = _reach(ONE), LINES["soft"]
-    way = ((x + end) / 2, floor - 0.75 * pull), (VERBS - 9, top + 9 + BAR / 2)
-    return curve("heard", *way, ORANGE, 1 + (PIPE - 1) * shares[ONE])
+def _y(salt: float) -> float:
+    return FLOOR - UNIT * salt
 
 
-def _next(lookup: str, parts_of: Sequence[float], verbs: Sequence[str]) -> list[Part]:
-    """What comes after a lookup: a bar that both verbs share."""
-    likely, top = int(parts_of[1] > parts_of[0]), LINES[lookup][1]
-    colours, split, low = (ORANGE, BLUE), LONG * parts_of[0], top + 9
+def _parts(n: int) -> list[Part]:
+    hard, soft, shares = answers(STOPS[n])
+    asks = (_x(STOPS[n]), ASKS)
     parts = [
-        box(f"{lookup} 0", (VERBS, low), (split, BAR), ORANGE),
-        box(f"{lookup} 1", (VERBS + split, low), (LONG - split, BAR), BLUE),
+        *_traces(),
+        box("ahead", (asks[0], ASKS + 14), (WIDE - asks[0], HIGH - ASKS - 14), GROUND),
+        line("now", [asks, (asks[0], _y(min(hard, soft)))], INK, 1.5),
     ]
-    for n, (verb, part, colour) in enumerate(zip(verbs, parts_of, colours, strict=True)):
-        says, key = f"{verb} {100 * part:.0f}%", f"{lookup} says {n}"
-        if n == likely:
-            parts.append(word(key, VERBS, top, says, colour, "start", BIG, 700))
-        else:  # at its end of the bar
-            x, anchor = (VERBS + LONG, "end") if n else (VERBS, "start")
-            parts.append(word(key, x, low + BAR + 20, says, colour, anchor, SMALL))
-    return parts
+    for m, share in enumerate(shares):
+        x, salt, colour = _x(ENDS[m]), _y(SALT[m]), SERIES[m]
+        foot, thick = (x, 6 + SPINE[1]), max(FULL * share, 0.5)
+        said = f"{SALT[m]}" if m < 2 else f"salt {SALT[m]} g/l"
+        parts += [
+            curve(f"pours {m}", foot, asks, colour, thick, 0.75, upright=True),
+            box(f"book {m}", (x - SPINE[0] / 2, 6), SPINE, colour),
+            word(f"name {m}", x, 30, BOOKS[m], GROUND, weight=600),
+            line(f"level {m}", [(LEFT - 16, salt), (RIGHT, salt)], colour, 1, 0.5),
+            word(f"salt {m}", LEFT - 24, salt + 7, said, colour, "end", SMALL, 600),
+        ]
+    return [
+        *parts,
+        word("question", LEFT - 24, ASKS + 7, "question", INK, "end", weight=600),
+        dot("asks", *asks, FULL / 2),
+        word("soft", 346, 188, "soft answer", ORANGE, "start", 22, 700),
+        word("hard", 346, 212, "hard answer", GREY, "start", 22, 700),
+    ]
+
+
+def _traces() -> list[Part]:
+    """Both answers to all that is asked: a box lies over what is ahead of the question."""
+    borders = [_x(at) for at in (ENDS[0], *JUMPS, ENDS[2])]
+    levels = [_y(salt) for salt in SALT[:3]]
+    steps = zip(pairwise(borders), levels, strict=True)
+    jumps = zip(borders[1:], pairwise(levels), strict=False)
+    ways = [ENDS[0] + (ENDS[2] - ENDS[0]) * step / 90 for step in range(91)]
+    return [
+        *(line(f"jump {x:.0f}", [(x, a), (x, b)], GREY, 2, 1, "2 5") for x, (a, b) in jumps),
+        *(line(f"step {y:.0f}", [(a, y), (b, y)], GREY, 5, cap="butt") for (a, b), y in steps),
+        line("glides", [(_x(at), _y(answers(at)[1])) for at in ways], ORANGE, 5),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
@@ -28,9 +29,9 @@ def shelf() -> Film:
     return Film("A question turns over a shelf of four books", frames, HIGH)
 
 
-def weights(query: tuple[float, float]) -> list[float]:
-    """(4,), the share of each book: softmax of its key's dot product with the query, (2,)."""
-    powers = [math.exp(query[0] * fresh + query[1] * salt) for fresh, salt in KEYS]
+def weights(query: tuple[float, float], keys: Sequence[tuple[int, int]] = KEYS) -> list[float]:
+    """(M,), the share of each book: softmax of its key's dot product with the query, (2,)."""
+    powers = [math.exp(query[0] * fresh + query[1] * salt) for fresh, salt in keys]
     return [power / sum(powers) for power in powers]
 
 

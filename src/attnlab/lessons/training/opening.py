@@ -3,10 +3,10 @@
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
 It is the training of the lesson's writer. Arcs are weights of its first layer: those that go one
-letter back are blue, and so is the loss while they gather. Levels are what counts of letters reach:
-how often each follows one letter, and how often it follows two. The writer's last states differ a
-little from machine to machine, and its pages from one Python to the next, so what is shown is
-recorded, in `opening.json`.
+letter back are blue, and so is the loss while they gather. The level is what counts reach of how
+often each letter follows another; those of how often it follows two are told. The writer's last
+states differ a little from machine to machine, and its pages from one Python to the next, so what
+is shown is recorded, in `opening.json`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, SMALL, Part, arc, dot, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -29,20 +29,18 @@ EVERY = 20  # steps from one loss to the next
 
 INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
-LEVELS = {"by this letter": JUMP[0], "and the one before": 300}  # a guess; from which step on
+COUNTED = 2  # letters, at most, that a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
-HIGH = 270
+HIGH = 268
 WIDTH = 30  # letters that are shown, at most, of those it writes
 EDGE, PITCH, SIZE = 15, 15.5, 25  # the first letter's middle; from letter to letter; of letters
-FLOOR, LINE = 238, 262  # ends of the arcs, which stand on the letters; and their line
-LEFT, FIRST, RIGHT = 36, 98, 456  # of the chart: step 0, the second one, from which on logs count
-TOP, LOW = 2, 136
-LIMITS = 5.5, 1.55  # losses there
-HEAD, TICKS, NEAR = 28, 156, 199  # lines: in the chart, of steps, and over the arcs
-BIG = 28  # the step and its loss
+SAYS, FLOOR, LINE = 23, 101, 126  # lines: over the arcs, of their ends, of the letters
+LEFT, FIRST, RIGHT = 15, 88, 440  # of the chart: step 0, the second one, from which on logs count
+TOP, LOW, TICKS = 148, 240, 263  # of the chart, and the line of its steps
+LIMITS = 5, 1.2  # losses there
 LEAST = 0.03  # a weight that is drawn
-NEAREST, FARTHER = 30, 0.5  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 50, 1.2  # pull of an arc to the letter before; more for each further
 THICK = 5  # an arc of weight 1: neighbours are near
 
 
@@ -50,7 +48,7 @@ def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
     frames = [_frame(known, **state) for state in known["states"]]
-    return Film("A model learns to write", frames, HIGH)
+    return Film("Learning to write, a model learns to look one letter back", frames, HIGH)
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
@@ -67,12 +65,14 @@ def shown_of(text: str) -> slice:
 
 
 def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float]]) -> Frame:
-    losses, share = known["losses"], to_neighbours(weights)
+    losses, share, by_one = known["losses"], to_neighbours(weights), known["by_counts"][0]
     loss = _loss(step, losses)
-    parts = [*_axes(step, loss), *_levels(step, known["by_counts"]), *_curve(step, losses)]
+    parts = [*_axes(step), *_level(step, by_one), *_curve(step, loss, losses, by_one)]
     parts += [_arc(*each) for each in _drawn(weights)]
     parts += [_letter(i, letter) for i, letter in enumerate(text[shown_of(text)])]
-    return Frame([*parts, *_share(share)], _told(step, loss, known, share))
+    says = f"layer 1: {share:.0%} of weight goes one letter back"
+    parts.append(word("near", EDGE - 8, SAYS, says, BLUE, "start", weight=600))
+    return Frame(parts, _told(step, loss, known, share))
 
 
 def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
@@ -86,16 +86,6 @@ def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
     return sorted(drawn, key=lambda each: each[0] - each[1] == 1)
 
 
-def _share(share: float) -> list[Part]:
-    """How much of the first layer's weight goes one letter back."""
-    left = EDGE - 7
-    return [
-        word("layer", left, NEAR, "layer 1:", anchor="start", weight=700),
-        word("near now", left + 76, NEAR, f"{share:.2f}", BLUE, "start", 26, 700),
-        word("near name", left + 141, NEAR, "of weight goes one letter back", BLUE, "start", SMALL),
-    ]
-
-
 def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     one, two = known["by_counts"]
     if step == 0:
@@ -106,53 +96,45 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
         return f"It nears {one:.1f}: what a guess by this letter alone can reach."
     if step < JUMP[1]:
         return (
-            f"Arcs gather: {share:.2f} goes to the letter before. The loss falls below {one:.1f}."
+            f"Arcs gather: {share:.0%} goes to the letter before. The loss falls below {one:.1f}."
         )
     if step == JUMP[1]:
-        return f"Nobody told it to: {share:.2f} goes one letter back. Words come."
+        return f"Nobody told it to: {share:.0%} goes one letter back. Words come."
     if step < STEPS[-1]:
         return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by both letters."
     return f"All are words. The loss is {loss:.1f}: layer 2, not drawn, adds what both lack."
 
 
-def _axes(step: int, loss: float) -> list[Part]:
-    """Of losses over steps, with the step and the loss that are now."""
-    return [
+def _axes(step: int) -> list[Part]:
+    """Of losses over steps: the step that is now is dark, and its near one left out."""
+    parts = [
         line("floor", [(FIRST, LOW), (RIGHT, LOW)], GREY, 1.5),
         line("before", [(LEFT, LOW), (FIRST, LOW)], GREY, 1.5, dashes="4 6"),
-        line("axis", [(LEFT, LOW), (LEFT, TOP)], GREY, 1.5),
-        *(
-            word(f"loss of {at}", LEFT - 12, _high(at) + 6, f"{at}", GREY, "end", SMALL)
-            for at in range(2, 6)
-        ),
-        *(
-            word(f"tick {at}", _along(at), TICKS, f"{at}", GREY, size=SMALL)
-            for at in (*STEPS[:-2], STEPS[-1])
-        ),
-        word("steps", RIGHT + 22, TICKS + 19, "steps (log)", GREY, "end", SMALL),
-        word("height", LEFT + 26, HEAD - 4, "loss (log)", GREY, "start", SMALL),
-        word("loss", RIGHT - 280, HEAD, f"loss {loss:.1f}", ORANGE, "start", BIG, 700),
-        word("step", RIGHT - 132, HEAD, f"step {step}", anchor="start", size=BIG, weight=700),
     ]
-
-
-def _levels(step: int, losses: list[float]) -> list[Part]:
-    """How low a loss can be by so many letters, where it has been spoken of."""
-    parts = []
-    for (name, start), loss in zip(LEVELS.items(), losses, strict=True):
-        if step >= start:
-            y, says = _high(loss), f"{name}: {loss:.1f}"
-            parts += [
-                line(f"line {name}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-                word(f"level {name}", LEFT + 8, y + 17, says, GREY, "start", SMALL),
-            ]
+    for at in STEPS:
+        if at == (STEPS[-3] if step == STEPS[-2] else STEPS[-2]):
+            continue
+        says, anchor = (f"{at}", "middle") if at else (f"step {at}", "start")
+        looks = (INK, anchor, SMALL, 700) if at == step else (GREY, anchor, SMALL)
+        parts.append(word(f"tick {at}", _along(at), TICKS, says, *looks))
     return parts
 
 
-def _curve(step: int, losses: list[float]) -> list[Part]:
+def _level(step: int, loss: float) -> list[Part]:
+    """How low a loss can be by one letter, from when it has been spoken of."""
+    if step < JUMP[0]:
+        return []
+    y, says = _high(loss), f"knowing one letter: {loss:.1f}"
+    return [
+        line("level", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
+        word("level says", LEFT, y + 18, says, GREY, "start", SMALL),
+    ]
+
+
+def _curve(step: int, loss: float, losses: list[float], by_one: float) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
     points = [(float(EVERY * n), loss) for n, loss in enumerate(losses)]
-    here = _along(step), _high(_loss(step, losses))
+    here = _along(step), _high(loss)
 
     def upto(key: str, first: float, last: float, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
@@ -165,10 +147,10 @@ def _curve(step: int, losses: list[float]) -> list[Part]:
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
-    if step > start:
-        y = _high(2.62)
-        parts.append(word("found", _along(70), y, "arcs gather", BLUE, "start", SMALL, 600))
-    return [*parts, dot("dot", *here, 8, ORANGE)]
+    x, y = (here[0], min(here[1], _high(by_one)) - 14) if step else (here[0] + 14, here[1] + 6)
+    anchor = "start" if step < STEPS[-1] else "middle"
+    loss_now = word("loss", x, y, f"loss {loss:.1f}", ORANGE, anchor, weight=700)
+    return [*parts, dot("dot", *here, 8, ORANGE), loss_now]
 
 
 def _at(n: int) -> float:
@@ -196,9 +178,9 @@ def _loss(step: float, losses: list[float]) -> float:
 
 
 def _high(loss: float) -> float:
-    """Where a loss stands in the chart, by its logarithm."""
+    """Where a loss stands in the chart."""
     most, least = LIMITS
-    return LOW - (LOW - TOP) * math.log(loss / least) / math.log(most / least)
+    return LOW - (LOW - TOP) * (loss - least) / (most - least)
 
 
 def _along(step: float) -> float:
@@ -245,7 +227,7 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         rows = model.blocks[0].weights[0, some, some].tolist()
         return [[round(each, 2) for each in row[: n + 1]] for n, row in enumerate(rows)]
 
-    counted = [round(by_counts(read, held_out, before), 3) for before in range(1, len(LEVELS) + 1)]
+    counted = [round(by_counts(read, held_out, before), 3) for before in range(1, COUNTED + 1)]
     known: dict[str, Any] = {"losses": [], "states": [], "by_counts": counted}
     stretches = read.unfold(0, SPAN + 1, 1)
     for step in range(steps + 1):
