@@ -88,7 +88,7 @@ figures.live.Race(12)
 #
 # A small language model was made for this course, much like GPT-2. It read 192,000 short texts of 64 words, and
 # learned to guess each next word. Nobody told it what a subject is. It has eight **heads**, each a look with numbers of
-# its own. In this one *sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Choose a
+# its own. This is one. *Sees* stands beside *boy*, and gives *boy* 0.01. *Dogs*, four words back, gets 0.83. Choose a
 # word, or another head. Each number in the table is the share of the look that goes to a word.
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-head", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -387,8 +387,7 @@ def two_ways(model: Any) -> list[float]:
     "(Prediction: C.) All five answer right, and on average the right noun gets 0.15 at most.",
     "In block 1 *it* reads the adjective on every seed: 0.80 to 1.00 of its weight.",
     "Yet on seeds 2 and 3 nothing flips with *it*, as block 2 reads the adjective's own row.",
-    "On seed 1 the second row shows next to nothing at *it*. Yet its row flips 88 % of the "
-    "answers.",
+    "On seed 1 block 2 gives *it* next to nothing. Yet its row flips 88 % of the answers.",
     "On seed 1 all goes through the residual: give the partner's row of *it* to attention alone, and nothing flips.",
     "A map shows what was read, not what was needed.",
     long=True,
