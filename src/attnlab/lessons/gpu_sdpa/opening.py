@@ -36,9 +36,8 @@ HEADS, TOPS = {"naive": 15, "sdpa": 152}, {"naive": 22, "sdpa": 160}  # of lanes
 STRIP = 24  # of memory: for queries, keys and values, and for answers
 THIN = 6  # from its edge to their lines
 SIDE, CHIP, WIDE_CHIP = 76, 252, 222  # of memory, a square; where the chip begins, its width
-CELLS, CELL = 4, 13  # tiles along a side; a tile on the chip
+CELLS, CELL = 4, 15  # tiles along a side; a tile on the chip
 RUN = 0, 8  # tiles that the call has done, half its time apart
-PIN, PINS = 5, 8  # of a chip
 STREAM, DASHES, PITCH = 26, "14 5", 19  # of scores on their way: thickness and tiles
 GONE = 4  # tiles that pass in a trip
 HEAD = 20  # of the arrow that they go along
@@ -164,30 +163,18 @@ def _memory(way: str, top: float, full: float, ended: bool) -> list[Part]:
 
 def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
     """What computes: attend one step on all scores, the call all steps on a tile of them."""
-    legs = [CHIP + WIDE_CHIP * (n + 1) / (PINS + 1) for n in range(PINS)]
-    ends = ((top, top + PIN), (top + SIDE - PIN, top + SIDE))
-    middle, left = top + SIDE / 2, CHIP + 20.0
-    parts = [
-        line(f"pin {way} {n} {m}", [(x, start), (x, end)], GREY, 4)
-        for n, x in enumerate(legs)
-        for m, (start, end) in enumerate(ends)
-    ]
-    parts.append(box(f"chip {way}", (CHIP, top + PIN), (WIDE_CHIP, SIDE - 2 * PIN), GREY, 0.12, 2))
-    now = {math.floor(moment.trip / 2)} if way == "naive" else {*range(len(STEPS))}
+    middle, edge = top + SIDE / 2, 8
+    parts = [box(f"chip {way}", (CHIP, top), (WIDE_CHIP, SIDE), GREY, 0.12, 2)]
+    lines, left = [STEPS[min(int(moment.trip / 2), len(STEPS) - 1)]], float(CHIP)
     if way == "sdpa":
-        parts += _tiles((CHIP + 12, middle - CELLS * CELL / 2), moment.done)
-        left += CELLS * CELL
-    if ended and way == "naive":
-        lines = f"{TRIPS} trips, {_gone(TRIPS)}:", "scores and weights"
-        return parts + [
-            word(f"whole {n}", CHIP + WIDE_CHIP / 2, middle - 5 + 25 * n, text, BLUE, weight=700)
-            for n, text in enumerate(lines)
-        ]
-    columns = left, left + (CHIP + WIDE_CHIP - left) * 0.56
-    for n, text in enumerate(STEPS):
-        x, y = columns[n % 2], middle - 5 + 25 * (n // 2)
-        colour, weight = (BLUE, 700) if n in now else (GREY, 400)
-        parts.append(word(f"{way} does {n}", x, y, text, colour, "start", SMALL, weight))
+        lines = ["all four steps", "on each tile"]
+        parts += _tiles((CHIP + edge, middle - CELLS * CELL / 2), moment.done)
+        left += edge + CELLS * CELL
+    elif ended:
+        lines = [f"{TRIPS} trips, {_gone(TRIPS)}:", "scores and weights"]
+    for n, text in enumerate(lines):
+        x, y = (left + CHIP + WIDE_CHIP) / 2, middle + 7 + 25 * (n - (len(lines) - 1) / 2)
+        parts.append(word(f"{way} does {n}", x, y, text, BLUE, weight=700))
     return parts
 
 
