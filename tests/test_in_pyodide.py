@@ -65,7 +65,7 @@ def code(folder: str, slug: str) -> list[Any]:
 
 SOLVED = {slug: code("solutions", slug) for slug in PURE}
 RELEASED = {slug: code("notebooks", slug) for slug in PURE}
-[DRAWN] = [each for each in RELEASED[PURE[0]] if "soft_lookup.temperature(" in each["source"]]
+[DRAWN] = [each for each in RELEASED[PURE[1]] if "one_matrix_for_two(" in each["source"]]
 
 
 def few() -> Iterator[Answer]:
@@ -106,11 +106,16 @@ def came(files: Path) -> dict[str, Any]:
         for name, cells in (("solved", SOLVED[slug]), ("released", RELEASED[slug])):
             groups[f"{name} {slug}"] = slug, [(each["id"], each["source"]) for each in cells], []
         groups[f"cards {slug}"] = slug, [], [str(each) for each in few() if each.lesson == slug]
-    first = RELEASED[PURE[0]]
-    before = [(each["id"], each["source"]) for each in first[: first.index(DRAWN)]]
+    second = RELEASED[PURE[1]]
+    before = [(each["id"], each["source"]) for each in second[: second.index(DRAWN)]]
     drawn = DRAWN["id"], DRAWN["source"]
-    edited = [*before, ("own", "QUERY = [2, 1]"), drawn, ("own", "figures.live.Roofline()")]
-    groups["edited"] = PURE[0], edited, []
+    edited = [
+        *before,
+        ("own", "TOKENS = ['a', 'cat', 'sat']"),
+        drawn,
+        ("own", "figures.live.Roofline()"),
+    ]
+    groups["edited"] = PURE[1], edited, []
     groups["stopped"] = PURE[0], [("own", SETUP), *(("own", each) for each in STOPPED)], []
     endless = [SETUP, "kept = 3", ENDLESS, "while kept:\n    pass", "kept"]
     groups["endless"] = PURE[0], [("own", each) for each in endless], []
