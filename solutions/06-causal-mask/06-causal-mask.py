@@ -346,20 +346,22 @@ print("every row adds up to 1:", torch.allclose(weights.sum(-1), torch.ones(1, 1
 # %% [markdown]
 # It is 0.0, not 0.0000001.
 #
-# A verb could come after *dogs*, and after *see*. Which word does each of
-# them read most? And what does a cell on the diagonal mean?
+# What would *behind* read without the mask? And which word do *dogs* and *see* read most, after
+# which a verb could come?
 
 # %% nbgrader={"grade": false, "grade_id": "see-causal-weights", "locked": true, "schema_version": 3, "solution": false, "task": false}
+scores, effect = verb_after(its_own)
+free = torch.from_numpy(scores).softmax(-1)
 listens = figures.live.WhoListens(
-    weights[0], its_own, blocked=causal_mask(10), reader=reader_by(attention)
+    weights[0], its_own, blocked=causal_mask(10), before=free, reader=reader_by(attention)
 )
-listens.row = 9  # see
+listens.row = 3  # behind
 listens
 
 # %% [markdown]
-# *See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs* puts 0.90 on *king*: the verb could come there as well. On
-# the **diagonal** a word reads itself. The causal mask never closes the diagonal, so no row is empty. Then type a
-# sentence of your own, in words that the model knows.
+# *Behind* would put 0.79 on *that*, which is not there yet. With the mask, *behind*
+# puts 0.95 on itself, on the **diagonal**, which a causal mask never closes: no row is empty. *See* puts 0.99 on *king*,
+# past *dogs* and *boys*, and *dogs* 0.90. Then type a sentence of your own, in words that the model knows.
 #
 # Now your prediction, with a random vector for each word: replace *sat*, and count the output rows that change. `clone` copies a tensor, and
 # `torch.randn_like` makes normal numbers of its shape and dtype. With `rtol=0`, numbers are close if they differ by
@@ -738,7 +740,6 @@ figures.causal_mask.given_away(apart, best)
 # single cell flips it? Then block a whole row, and press *causal and padding*: which cells had *causal* left open?
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
-scores, effect = verb_after(its_own)
 painter = figures.live.MaskPainter(scores, its_own, preset="causal", effect=effect)
 painter.row = 9  # see
 painter

@@ -274,16 +274,20 @@ def twenty_seeds_are_as_far_apart_as_it_says() -> None:
 
 
 @lesson.says(
-    "*See* puts 0.99 on *king*, past *dogs* and *boys*. *Dogs* puts 0.90 on *king*: the verb could come there as well.",
-    "The causal mask never closes the diagonal, so no row is empty.",
+    "*Behind* would put 0.79 on *that*, which is not there yet.",
+    "*behind* puts 0.95 on itself, on the **diagonal**, which a causal mask never closes: no row is empty.",
+    "*See* puts 0.99 on *king*, past *dogs* and *boys*, and *dogs* 0.90.",
 )
 def the_small_model_is_causal_and_looks_for_the_subject() -> None:
     its_own = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boys", "see"]
     layers = small.weights(its_own)
     layer, head = small.head("subject")
     places = {word: at for at, word in enumerate(its_own)}
-    for word, read, share in (("see", "king", 0.99), ("dogs", "king", 0.9), ("that", "that", 0.9)):
+    reads = (("see", "king", 0.99), ("dogs", "king", 0.9), ("that", "that", 0.9))
+    for word, read, share in (*reads, ("behind", "behind", 0.95)):
         assert round(float(layers[layer][head, places[word], places[read]]), 2) == share
+    free = torch.from_numpy(verb_after(its_own)[0]).softmax(dim=-1)
+    assert round(float(free[places["behind"], places["that"]]), 2) == 0.79
     model, left = small.load(), measure.without([(layer, head)])
     ids = torch.tensor([[grammar.NUMBER[word] for word in its_own]])
     with torch.no_grad():
