@@ -79,7 +79,7 @@ def opening() -> Film:
     parts = [*_parts(moments[-1], rows, ended=True), faster]
     says = f"Trips and computing: {_ms(slow)} if scores and weights travel, {_ms(fast)} if not."
     frames.append(Frame(parts, says))
-    return Film("One attention, two ways", frames, HIGH)
+    return Film("Scores go to memory and back, or stay on the chip", frames, HIGH)
 
 
 def longest() -> Rows:
@@ -120,25 +120,11 @@ def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
             *_chip(way, top, moment, ended),
             word(f"time {way}", LEFT, y + 17.5, "time", ORANGE, "start", SMALL),
             box(f"bar {way}", (BEGIN, y), (long, BAR), ORANGE, 0.35, 2),
-            *([*_road(moment, ended), *_ticks(moment, y)] if way == "naive" else _stays(moment)),
+            *(_road(moment, ended) if way == "naive" else _stays(moment)),
         ]
         if moment.now >= took:
             x = BEGIN + long + 9
             parts.append(word(f"took {way}", x, y + 19, _ms(took), ORANGE, "start", 24, 700))
-    return parts
-
-
-def _ticks(moment: Moment, y: float) -> list[Part]:
-    """The number of each trip that is over, in its part of attend's bar."""
-    parts, left = [], float(BEGIN)
-    for trip in range(1, math.floor(moment.trip) + 1):
-        right = BEGIN + _long(_until(trip))
-        parts.append(word(f"trip {trip}", (left + right) / 2, y + 17.5, f"{trip}", size=SMALL))
-        if trip < TRIPS:
-            parts.append(
-                line(f"tick {trip}", [(right, y), (right, y + BAR)], ORANGE, 2, cap="butt")
-            )
-        left = right
     return parts
 
 
@@ -194,7 +180,7 @@ def _road(moment: Moment, ended: bool) -> list[Part]:
     tiles = line("stream", [(x, y) for x in ends], BLUE, STREAM, dashes=DASHES)
     passed = GONE * PITCH * (1 - abs(1 - trip % 2))
     moves: dict[str, float | str] = {"stroke-linecap": "butt", "stroke-dashoffset": passed}
-    says = f"{_gone(trip)} moved"
+    says = f"trip {math.ceil(trip)}: {_gone(trip)}"
     return [
         tiles._replace(look={**tiles.look, **moves}),
         area("head", [(tip, y), (back, y - HEAD), (back, y + HEAD)], BLUE),

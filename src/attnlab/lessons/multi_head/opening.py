@@ -67,8 +67,8 @@ def opening() -> Film:
     states = [
         State(f"Is it “{VERB}” or “{FORMS[1]}”? From “{TEXT[-1]}” four heads look back.", (), None),
         State(
-            f"Heads {named} look at “the”, each with over {math.floor(10 * min(given)) / 10:.1f} "
-            "of its weight.",
+            f"Heads {named} give the two “the” together over "
+            f"{math.floor(10 * min(given)) / 10:.1f} of their weight.",
             others,
             None,
         ),

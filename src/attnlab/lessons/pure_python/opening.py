@@ -91,8 +91,9 @@ def _fills(scores: Sequence[int]) -> list[Frame]:
         ),
         Frame(
             [*known, *_in_z(shares), *_z(shares)],
-            f"{_more(scores)[1:]} times the score, {_compared(scores)[1]} times the share: "
-            f"“{best}” fills most of Z.",
+            "A lead of {} makes {} times the share: “{}” fills most of Z.".format(
+                *_compared(scores), best
+            ),
         ),
     ]
 

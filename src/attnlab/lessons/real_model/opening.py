@@ -51,15 +51,15 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{bird}” came before, and comes again. The model writes what is next.",
         f"The model looks at what followed “{bird}” before, and writes it: {copied}.",
         f"“{cat}” and “{dog}” trade places: it writes “{own}”. It does read what is there.",
-        f"A quarter of its weights, in all heads and layers, made equal: “{quarter}” stays.",
-        f"Half: its arc is thinner, and “{half}” is still next.",
+        f"In all heads and layers attention goes a quarter of the way to equal: “{quarter}” stays.",
+        f"Half way: the arc is thinner, and “{half}” is still next.",
         f"Three quarters: “{late}” takes over, which is not there at all.",
         f"All equal: of {len(SUCH)} such texts it gets {now} right; with its own, {before}.",
     )
     turned = [_sheet(TEXT, dial[: stop + 1]) for stop in STOPS]
     sheets = [_sheet(TRADED, [], first), _sheet(TRADED, [first]), *turned]
     frames = [Frame(*both) for both in zip(sheets, told, strict=True)]
-    return Film("Make its weights equal, and the model forgets what followed", frames, HIGH)
+    return Film("With equal attention the model mostly misses what followed", frames, HIGH)
 
 
 def _sheet(words: Sequence[str], dial: Sequence[Step], asked: Step | None = None) -> list[Part]:

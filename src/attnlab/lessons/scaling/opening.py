@@ -28,7 +28,9 @@ def opening() -> Film:
     """The film."""
     most, then = (_softmax(walks()[:, 64] / by)[BEST] for by in (1, 8))
     frames = [
-        _frame(1, "A product is a number of the query times one of the key: a step up or down."),
+        _frame(
+            1, "A product is a number of the query times one of the key: here +1 or −1, a step."
+        ),
         _frame(4, "4 products: up and down partly cancel. Most scores lie within ±√4 = ±2."),
         _frame(16, "Four times the products, about twice the spread: most scores lie within ±4."),
         _frame(

@@ -32,10 +32,11 @@ BIG, LARGE, HEAVY = 24, 25, 700  # words; results
 WAYS = {"full": "full attention", "window": "window", "sum": "running sum", "shared": "shared keys"}
 TOLD = (
     f"Full attention keeps every book's key and value, in {HEADS} heads, and finds it.",
-    f"A window keeps the last {WINDOW - 1} books. Far ones it guesses: 1 in {LETTERS}.",
+    f"A window keeps the question and the last {WINDOW - 1} books. "
+    f"Far ones it guesses: 1 in {LETTERS}.",
     "A running sum adds all books into one small table in each head.",
-    f"{HEADS} heads share keys and values. Asked for four at once: "
-    f"{AT_ONCE['shared']:.0%}, not {AT_ONCE['full']:.0%}.",
+    f"{HEADS} heads share keys and values. For four books at once: {AT_ONCE['shared']:.0%}, "
+    f"where full attention has {AT_ONCE['full']:.0%}.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
 
@@ -101,7 +102,7 @@ def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
 def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    asked = f"Four small trained models name the letter in a far book, 1 of {LETTERS} letters."
+    asked = f"Four small trained models are asked for the letter in a far book, 1 of {LETTERS}."
     frames = [Frame(_question(), asked)]
     for turn, told in enumerate(TOLD):
         parts = [

@@ -38,7 +38,7 @@ EDGE, PITCH, SIZE = 15, 15.5, 25  # the first letter's middle; from letter to le
 SAYS, FLOOR, LINE = 23, 101, 126  # lines: over the arcs, of their ends, of the letters
 LEFT, FIRST, RIGHT = 15, 88, 440  # of the chart: step 0, the second one, from which on logs count
 TOP, LOW, TICKS = 148, 240, 263  # of the chart, and the line of its steps
-LIMITS = 5, 1.2  # losses there
+LIMITS = 5, 0  # losses there
 LEAST = 0.03  # a weight that is drawn
 NEAREST, FARTHER = 50, 1.2  # pull of an arc to the letter before; more for each further
 THICK = 5  # an arc of weight 1: neighbours are near
@@ -101,8 +101,9 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     if step == JUMP[1]:
         return f"Nobody told it to: {share:.0%} goes one letter back. Words come."
     if step < STEPS[-1]:
-        return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by both letters."
-    return f"All are words. The loss is {loss:.1f}: layer 2, not drawn, adds what both lack."
+        return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by two letters."
+    without = known["without"]
+    return f"All are words. The loss is {loss:.1f}; were layer 2, not drawn, off: {without:.1f}."
 
 
 def _axes(step: int) -> list[Part]:
