@@ -29,7 +29,7 @@ STOPS = range(0, STEPS + 1, 4)  # of the dial
 
 HIGH, FLOOR, LINE, TALL = 270, 80, 114, 68  # y of arcs' feet and of words; the highest arc
 SIZE, MIDDLES = 30, (34, 102, 170, 234, 282, 334)  # of words, the start token's first
-NEXT, SLOT = 427, (102, 40)  # the middle of the word that is written, and its room
+NEXT, SLOT = 427, (104, 40)  # the middle of the word that is written, and its room
 THICKEST = 13  # an arc of weight 1
 LEFT, RIGHT, TOP, BASE = 14, 350, 142, 206  # of the lines, at whose base is a chance of 0
 DIAL = 229  # its y
@@ -92,7 +92,9 @@ def _sheet(words: Sequence[str], dial: Sequence[Step], asked: Step | None = None
         )
     wrote = dial[-1].word if dial else "?"
     colour = BLUE if wrote == words[1] else ORANGE
-    parts.append(word("wrote", NEXT, LINE, wrote, colour if dial else INK, size=SIZE, weight=700))
+    parts.append(
+        word("wrote", NEXT, LINE, wrote, colour if dial else INK, size=SIZE - 3, weight=700)
+    )
     return [*parts, *_lines(words, dial)]
 
 

@@ -75,7 +75,7 @@ def _parts(n: int) -> list[Part]:
         parts += [
             curve(f"pours {m}", foot, asks, colour, thick, 0.75, upright=True),
             box(f"book {m}", (x - SPINE[0] / 2, 6), SPINE, colour),
-            word(f"name {m}", x, 30, BOOKS[m], GROUND, weight=600),
+            word(f"name {m}", x, 29, BOOKS[m], GROUND, size=SMALL, weight=600),
             line(f"level {m}", [(LEFT - 16, salt), (RIGHT, salt)], colour, 1, 0.5),
             word(f"salt {m}", LEFT - 24, salt + 7, said, colour, "end", SMALL, 600),
         ]
@@ -83,8 +83,8 @@ def _parts(n: int) -> list[Part]:
         *parts,
         word("question", LEFT - 24, ASKS + 7, "question", INK, "end", weight=600),
         dot("asks", *asks, FULL / 2),
-        word("soft", 346, 188, "soft answer", ORANGE, "start", 22, 700),
-        word("hard", 346, 212, "hard answer", GREY, "start", 22, 700),
+        word("soft", 352, 188, "soft", ORANGE, "start", 22, 700),
+        word("hard", 352, 212, "hard", GREY, "start", 22, 700),
     ]
 
 
