@@ -160,7 +160,7 @@ def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
         lines = [f"{TRIPS} trips, {_gone(TRIPS)}:", "scores and weights"]
     for n, text in enumerate(lines):
         x, y = (left + CHIP + WIDE_CHIP) / 2, middle + 7 + 25 * (n - (len(lines) - 1) / 2)
-        parts.append(word(f"{way} does {n}", x, y, text, BLUE, weight=700))
+        parts.append(word(f"{way} does {n}", x, y, text, BLUE, size=SMALL, weight=700))
     return parts
 
 

@@ -71,7 +71,7 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     parts += [_arc(*each) for each in _drawn(weights)]
     parts += [_letter(i, letter) for i, letter in enumerate(text[shown_of(text)])]
     says = f"layer 1: {share:.0%} of weight goes one letter back"
-    parts.append(word("near", EDGE - 8, SAYS, says, BLUE, "start", weight=600))
+    parts.append(word("near", EDGE - 8, SAYS, says, BLUE, "start", SMALL, 600))
     return Frame(parts, _told(step, loss, known, share))
 
 
