@@ -3,8 +3,8 @@
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
 It is the training of the lesson's writer. Arcs are weights of its first layer: those that go one
-letter back are blue, and so is the loss while they gather. The level is what counts reach of how
-often each letter follows another; those of how often it follows two are told. The writer's last
+letter back are blue, and so is the loss while they gather. Levels are what counts reach of how
+often each letter follows another, or two. Its first fall is dotted, to no scale. The writer's last
 states differ a little from machine to machine, and its pages from one Python to the next, so what
 is shown is recorded, in `opening.json`.
 """
@@ -33,22 +33,25 @@ COUNTED = 2  # letters, at most, that a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 268
-WIDTH = 30  # letters that are shown, at most, of those it writes
-EDGE, PITCH, SIZE = 15, 15.5, 25  # the first letter's middle; from letter to letter; of letters
-SAYS, FLOOR, LINE = 23, 101, 126  # lines: over the arcs, of their ends, of the letters
-LEFT, FIRST, RIGHT = 15, 88, 440  # of the chart: step 0, the second one, from which on logs count
-TOP, LOW, TICKS = 148, 240, 263  # of the chart, and the line of its steps
-LIMITS = 5, 0  # losses there
-LEAST = 0.03  # a weight that is drawn
-NEAREST, FARTHER = 50, 1.2  # pull of an arc to the letter before; more for each further
-THICK = 5  # an arc of weight 1: neighbours are near
+WIDTH = 30  # letters whose weights are recorded, at most, of those it writes
+SHOWN = 24  # of them
+EDGE, PITCH, SIZE = 16, 19.5, 31  # the first letter's middle; from letter to letter; of letters
+SAYS, FLOOR, LINE = 32, 104, 132  # lines: over the arcs, of their ends, of the letters
+LEFT, FIRST, RIGHT = 10, 52, 470  # of the chart: step 0, the second one, from which on logs count
+TOP, LOW, TICKS = 156, 242, 264  # of the chart, and the line of its steps
+LEAST, UNIT = 1.5, 56  # the loss at its foot, and the height of 1: so high from the second step on
+PALEST = 0.03  # a weight that is drawn
+NEAREST, FARTHER = 58, 1.3  # pull of an arc to the letter before; more for each further
+THICK = 6  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
     frames = [_frame(known, **state) for state in known["states"]]
-    return Film("Learning to write, a model learns to look one letter back", frames, HIGH)
+    return Film(
+        "Learning to write, a model's first layer learns to look one letter back", frames, HIGH
+    )
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
@@ -64,14 +67,26 @@ def shown_of(text: str) -> slice:
     return slice(start, start + (len(words) or WIDTH))
 
 
+def cut(text: str) -> slice:
+    """The longest run of whole words that has room, or as many letters."""
+    words = [word.span() for word in re.finditer(r"\S+", text)]
+    runs = [slice(start, end) for start, _ in words for _, end in words if start < end]
+    fit = [run for run in runs if run.stop - run.start <= SHOWN]
+    return max(fit, key=lambda run: run.stop - run.start, default=slice(0, SHOWN))
+
+
 def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float]]) -> Frame:
-    losses, share, by_one = known["losses"], to_neighbours(weights), known["by_counts"][0]
-    loss = _loss(step, losses)
-    parts = [*_axes(step), *_level(step, by_one), *_curve(step, loss, losses, by_one)]
+    text = text[shown_of(text)]
+    some = cut(text)
+    weights = [row[some.start :] for row in weights[some]]
+    share, loss = to_neighbours(weights), _loss(step, known["losses"])
+    parts = [*_axes(step), *_levels(step, known["by_counts"]), *_curve(step, loss, known)]
     parts += [_arc(*each) for each in _drawn(weights)]
-    parts += [_letter(i, letter) for i, letter in enumerate(text[shown_of(text)])]
-    says = f"layer 1: {share:.0%} of weight goes one letter back"
-    parts.append(word("near", EDGE - 8, SAYS, says, BLUE, "start", SMALL, 600))
+    parts += [_letter(i, letter) for i, letter in enumerate(text[some])]
+    parts += [
+        word("share", LEFT + 72, SAYS, f"{share:.0%}", BLUE, "end", 34, 700),
+        word("near", LEFT + 80, SAYS, "of weight goes one letter back", BLUE, "start", weight=600),
+    ]
     return Frame(parts, _told(step, loss, known, share))
 
 
@@ -81,7 +96,7 @@ def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
         (i, j, weight)
         for i, row in enumerate(weights)
         for j, weight in enumerate(row)
-        if weight >= LEAST
+        if weight >= PALEST
     ]
     return sorted(drawn, key=lambda each: each[0] - each[1] == 1)
 
@@ -93,17 +108,15 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. Most weight still goes elsewhere."
     if step == JUMP[0]:
-        return f"It nears {one:.1f}: what a guess by this letter alone can reach."
+        return f"Then it slows, near {one:.1f}: a guess by one letter gets as low."
     if step < JUMP[1]:
-        return (
-            f"Arcs gather: {share:.0%} goes to the letter before. The loss falls below {one:.1f}."
-        )
+        return f"Arcs gather: {share:.0%} goes one letter back. The loss falls below {one:.1f}."
     if step == JUMP[1]:
-        return f"Nobody told it to: {share:.0%} goes one letter back. Words come."
+        return f"Nobody told it to: {share:.0%} now goes one letter back."
     if step < STEPS[-1]:
         return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by two letters."
     without = known["without"]
-    return f"All are words. The loss is {loss:.1f}; were layer 2, not drawn, off: {without:.1f}."
+    return f"All are words. The loss is {loss:.1f}; with layer 2, not drawn, off: {without:.1f}."
 
 
 def _axes(step: int) -> list[Part]:
@@ -115,42 +128,51 @@ def _axes(step: int) -> list[Part]:
     for at in STEPS:
         if at == (STEPS[-3] if step == STEPS[-2] else STEPS[-2]):
             continue
-        says, anchor = (f"{at}", "middle") if at else (f"step {at}", "start")
+        says, anchor = (f"{at}", "middle") if at < STEPS[-1] else (f"{at} steps", "end")
         looks = (INK, anchor, SMALL, 700) if at == step else (GREY, anchor, SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, says, *looks))
     return parts
 
 
-def _level(step: int, loss: float) -> list[Part]:
-    """How low a loss can be by one letter, from when it has been spoken of."""
-    if step < JUMP[0]:
-        return []
-    y, says = _high(loss), f"knowing one letter: {loss:.1f}"
-    return [
-        line("level", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-        word("level says", LEFT, y + 18, says, GREY, "start", SMALL),
-    ]
+def _levels(step: int, by_counts: list[float]) -> list[Part]:
+    """How low a loss can be by one letter and by two, from when it has been spoken of."""
+    parts: list[Part] = []
+    for loss, by in zip(by_counts, ("by one letter", "by two letters"), strict=True):
+        y = _high(loss)
+        parts += [
+            line(f"level {by}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
+            word(by, LEFT, y + 19, f"{by}: {loss:.1f}", GREY, "start", SMALL),
+        ]
+    return parts if step >= JUMP[0] else []
 
 
-def _curve(step: int, loss: float, losses: list[float], by_one: float) -> list[Part]:
+def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
-    points = [(float(EVERY * n), loss) for n, loss in enumerate(losses)]
-    here = _along(step), _high(loss)
+    losses, (one, two) = known["losses"], map(_high, known["by_counts"])
+    here = _along(step), _high(loss) if step else TOP
 
-    def upto(key: str, first: float, last: float, colour: Colour, thick: float) -> Part:
+    def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
-        some = [(at, loss) for at, loss in points if first < at < last]
-        some = [(first, _loss(first, losses)), *some, (last, _loss(last, losses))]
-        gone = [(_along(at), _high(loss)) for at, loss in some if at <= step]
-        return line(key, gone + [here] * (len(some) - len(gone)), colour, thick)
+        steps = [first, *(at for at in range(0, last, EVERY) if at > first), last]
+        gone = [(_along(at), _high(_loss(at, losses))) for at in steps if at <= step]
+        return line(key, gone + [here] * (len(steps) - len(gone)), colour, thick)
 
-    parts = [upto("curve", 0, STEPS[-1], ORANGE, 4.5)]
+    second = (_along(STEPS[1]), _high(_loss(STEPS[1], losses))) if step else here
+    parts = [
+        line("first", [(LEFT, TOP), second], ORANGE, 4, dashes="1 9"),
+        upto("curve", STEPS[1], STEPS[-1], ORANGE, 4.5),
+    ]
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
-    x, y = (here[0], min(here[1], _high(by_one)) - 14) if step else (here[0] + 14, here[1] + 6)
-    anchor = "start" if step < STEPS[-1] else "middle"
-    loss_now = word("loss", x, y, f"loss {loss:.1f}", ORANGE, anchor, weight=700)
+    if step >= end:
+        x = (_along(start) + _along(end)) / 2
+        parts.append(word("gather", x, one - 11, "arcs gather", BLUE, size=SMALL, weight=600))
+    x, y = min(here[0] + 15, RIGHT - 110), min(here[1] + 7, one - 8) if step <= start else two - 7
+    loss_now = word("loss", x, y, f"loss {loss:.1f}", ORANGE, "start", 22, 700)
+    if step:
+        first = f"{losses[0]:.1f}"
+        parts.append(word("first loss", LEFT + 14, TOP + 2, first, GREY, "start", SMALL))
     return [*parts, dot("dot", *here, 8, ORANGE), loss_now]
 
 
@@ -160,10 +182,10 @@ def _at(n: int) -> float:
 
 def _arc(i: int, j: int, weight: float) -> Part:
     """From letter i to letter j: blue if that is the one before."""
-    colour = BLUE if i - j == 1 else GREY
+    colour, opacity = (BLUE, 1) if i - j == 1 else (GREY, 0.45)
     pull = NEAREST + FARTHER * (i - j - 1) if i > j else 0
     key = f"arc {i} {j}"
-    return arc(key, _at(i), _at(j), FLOOR, weight, colour, thickest=THICK, pull=pull)
+    return arc(key, _at(i), _at(j), FLOOR, weight, colour, opacity, thickest=THICK, pull=pull)
 
 
 def _letter(n: int, letter: str) -> Part:
@@ -179,9 +201,8 @@ def _loss(step: float, losses: list[float]) -> float:
 
 
 def _high(loss: float) -> float:
-    """Where a loss stands in the chart."""
-    most, least = LIMITS
-    return LOW - (LOW - TOP) * (loss - least) / (most - least)
+    """Where a loss stands in the chart, from the second step on."""
+    return LOW - UNIT * (loss - LEAST)
 
 
 def _along(step: float) -> float:
