@@ -992,30 +992,31 @@ def test_bars_end_as_their_times_most_of_which_are_trips_of_scores_or_none() -> 
     assert round(slow / fast) == 5
     assert parts["faster"][1] == "5× as fast"
     assert (film.TRIPS, round(film.TRIPS * film.scores_in_bytes() / 1e9)) == (6, 52)
-    assert (parts["naive does 0"][1], parts["none"][1]) == ("6 trips, 52 GB:", "0 GB of scores")
-    frames = [texts_of("13-gpu-sdpa", n) for n in range(9)]
-    trips = zip((1, 1, 2, 3, 4, 5, 6), (4.3, 8.6, 17, 26, 34, 43, 52), strict=True)
-    gone = [f"trip {trip}: {many:.2g} GB" for trip, many in trips]
-    assert [each.get("gone", "") for each in frames] == ["", *gone, ""]
-    steps, looks = ["scores", "scale", "softmax", "mix"], shown("13-gpu-sdpa")
-    assert {each["sdpa does 0"] for each in frames} == {"all four steps"}
-    assert [each["naive does 0"] for each in frames[:-1]] == [*np.repeat(steps, [3, 2, 2, 1])]
-    tips = [points(each["head"])[:2, 0] for each in looks[1:-1]]
-    went = [points(looks[-1][f"went {n}"])[::-1, 0] for n in range(1, film.TRIPS + 1)]
-    goes = ["to memory" if tip < back else "to chip" for tip, back in [*tips, *went]]
-    assert goes == ["to memory", *6 * ["to memory", "to chip"]]
-    answers = [[f"written {way}" in each for each in frames] for way in film.WAYS]
-    assert answers == [[*8 * [False], True], [False, *8 * [True]]]
-    assert {f"{way} {does}" for way in film.WAYS for does in ("reads", "writes")} <= looks[
-        -1
-    ].keys()
+    assert (parts["gone"][1], parts["none"][1]) == ("6 trips: 52 GB", "0 trips: 0 GB")
+    frames, looks = [texts_of("13-gpu-sdpa", n) for n in range(6)], shown("13-gpu-sdpa")
+    gone = ["1 trip: 8.6 GB", "3 trips: 26 GB", "5 trips: 43 GB", "6 trips: 52 GB"]
+    assert [each.get("gone") for each in frames] == [None, None, *gone]
+    assert [each["step"] for each in frames] == [*3 * ["scores"], "scale", "softmax", "mix"]
+    ways = [points(looks[-1][f"trip {n}"]) for n in range(1, film.TRIPS + 1)]
+    goes = ["to memory" if way[3, 0] < way[0, 0] else "to chip" for way in ways]
+    assert goes == 3 * ["to memory", "to chip"]
+    come = [
+        sum(np.ptp(points(each[f"trip {n}"])[:, 0]) for n in range(1, film.TRIPS + 1))
+        for each in looks
+    ]
+    assert np.array(come) / np.ptp(film.ROAD) == pytest.approx([0, 0.5, 1, 3, 5, 6])
+    bars = [[float(each[f"bar {way}"]["width"]) for way in film.WAYS] for each in looks]
+    assert [one == other for one, other in bars] == [*3 * [True], *3 * [False]]  # one clock
+    assert [frame[1] for frame in bars[2:]] == 4 * [long[1]]
+    chip, memory = (looks[0][f"{place} naive"] for place in ("chip", "memory"))
+    assert all(float(chip[by]) < float(memory[by]) for by in ("width", "height"))
     faces = [[float(each[f"tile {n}"]["fill-opacity"]) for n in range(16)] for each in looks]
-    assert [face.count(0.4) for face in faces] == [
+    assert [face.count(0.3) for face in faces] == [
         0,
         8,
-        *7 * [16],
+        *4 * [16],
     ]  # half its time is half its tiles
-    assert [face.count(1) for face in faces] == [1, 1, *7 * [0]]
+    assert [face.count(1) for face in faces] == [1, 1, *4 * [0]]
     assert (
         "16,384 tokens, 16 heads: 8.6 GB of scores."
         in opening_of("13-gpu-sdpa").state["frames"][0]["told"]

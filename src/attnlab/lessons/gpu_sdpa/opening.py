@@ -1,10 +1,11 @@
 """Lesson 13 opens with where the scores are: one attention, by two ways, on one GPU.
 
-Each way has a lane. Attend's scores go to memory and come back, all of them, three times; those of
-PyTorch's call stay on the chip, a tile at a time: thin lines are what else a way reads and writes.
-At rest, each lane has all that went. Below is the time that each took. Times and bytes are the
-newest that are recorded beside the lesson, those of its longest text; both ways compute in float16.
-What attend took is shared out alike among its trips, each of which moves as much.
+Each way has a lane, from a large memory to a small chip. Attend's scores go to memory and come
+back, all of them, three times; those of PyTorch's call stay on the chip, a tile at a time. What
+else a way reads and writes is little, and not drawn. Below are times, to one scale. Times and bytes
+are the newest that are recorded beside the lesson, those of its longest text; both ways compute in
+float16. When a trip ends was not measured: attend's first ends here as the call does, and what is
+left of its time is shared out alike among the others.
 """
 
 from __future__ import annotations
@@ -13,36 +14,32 @@ import math
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, WIDE, Part, Place, area, box, line, word
+from attnlab.figures.live.parts import SMALL, Part, Place, area, box, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
-WAYS = {"naive": "attend, step by step", "sdpa": "PyTorch's call, tile by tile"}  # as recorded
+WAYS = {"naive": "attend", "sdpa": "PyTorch's call"}  # as recorded
 WIDTH = 128  # of a head
 SCORE = 2  # bytes of a score in float16
 TRIPS = 6  # of all scores, to memory or back, in `bench.ways.naive`
-STEPS = "scores", "scale", "softmax", "mix"  # of it, each after two trips more
-TRAVELS = (  # what is told of a trip, from the second on
-    "attend reads all scores back, only to scale them.",
-    "Scaled, all of them go to memory again.",
-    "They come back for the softmax.",
-    "Its weights, as many as the scores, go to memory.",
-    "They come back for the mix.",
+STEPS = "scores", "scale", "softmax", "mix"  # of it
+OVER = 3, 5, 6  # trips, at the end of its last three steps
+TRAVELS = (  # what is told of the first two
+    "attend reads all scores back, only to scale them, and writes them again.",
+    "They come back for the softmax. Its weights, as many, go to memory.",
 )
 
 HIGH = 269  # of the sheet
-LEFT, FASTER = 6, 226  # of all that begins at the left; of how much faster
-HEADS, TOPS = {"naive": 15, "sdpa": 152}, {"naive": 22, "sdpa": 160}  # of lanes: names, drawings
-STRIP = 24  # of memory: for queries, keys and values, and for answers
-THIN = 6  # from its edge to their lines
-SIDE, CHIP, WIDE_CHIP = 76, 252, 222  # of memory, a square; where the chip begins, its width
-CELLS, CELL = 4, 15  # tiles along a side; a tile on the chip
+LEFT, RIGHT = 6, 474  # of all
+HEADS, TOPS = {"naive": 21, "sdpa": 118}, {"naive": 30, "sdpa": 127}  # of lanes: names, drawings
+MEMORY, CHIP = (190, 64), (100, 52)  # their sizes
+HOLDS, EDGE = 92, 8  # width of all scores in memory, and their way from its edge
+ROAD = LEFT + MEMORY[0] + 3, RIGHT - CHIP[0] - 3  # from edge to edge
+LANE, SHAFT, TIP = 9, 1.8, 4.5  # from arrow to arrow; half a shaft's thickness, and half a tip's
+CELLS, CELL = 4, 11  # tiles along a side; a tile on the chip
 RUN = 0, 8  # tiles that the call has done, half its time apart
-STREAM, DASHES, PITCH = 26, "14 5", 19  # of scores on their way: thickness and tiles
-GONE = 4  # tiles that pass in a trip
-HEAD = 20  # of the arrow that they go along
-ROAD = LEFT + SIDE + 2, CHIP - 2  # from edge to edge
-BEGIN, BAR, LONGEST, BELOW = 50, 22, 342, 5  # of bars: left, thickness, longest, way from lane
+BARS = {"naive": (209, "attend"), "sdpa": (243, "call")}  # of times: top, name
+BEGIN, BAR, LONGEST = 78, 22, 290  # left, thickness, longest
 Rows = dict[str, dict[str, Any]]
 
 
@@ -66,19 +63,18 @@ def opening() -> Film:
     n, device = rows["naive"]["n"], " ".join(newest["device"].split()[:2])
     slow, fast = (rows[way]["seconds"] for way in WAYS)
     moments = [Moment(fast * half / 2, half / 2, done) for half, done in enumerate(RUN)]
-    moments += [Moment(_until(trip), trip) for trip in range(1, TRIPS + 1)]
+    moments += [Moment(_until(trip), trip) for trip in (1, *OVER)]
     told = [
-        f"{device}, {n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores. Watch them.",
+        f"{device}, {n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores. Watch them go.",
         "attend sends every score to memory. The call takes a tile through all steps.",
         f"{_ms(fast)}, and the call is done: it used each tile straight away, on the chip.",
         *TRAVELS,
+        f"They come back for the mix: {_ms(slow)} with six such trips, {_ms(fast)} with none.",
     ]
     frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    y, more = TOPS["sdpa"] + SIDE + BELOW + 19, f"{slow / fast:.0f}× as fast"
-    faster = word("faster", FASTER, y, more, ORANGE, "start", 24, 700)  # in the call's line of time
-    parts = [*_parts(moments[-1], rows, ended=True), faster]
-    says = f"Trips and computing: {_ms(slow)} if scores and weights travel, {_ms(fast)} if not."
-    frames.append(Frame(parts, says))
+    more, y = f"{slow / fast:.0f}× as fast", BARS["sdpa"][0] + BAR - 1
+    faster = word("faster", RIGHT, y, more, ORANGE, "end", 30, 700)  # beside the call's time
+    frames[-1] = frames[-1]._replace(parts=[*frames[-1].parts, faster])
     return Film("Scores go to memory and back, or stay on the chip", frames, HIGH)
 
 
@@ -106,131 +102,98 @@ def _run() -> dict[str, Any]:
     return run
 
 
-def _parts(moment: Moment, rows: Rows, ended: bool = False) -> list[Part]:
-    parts = [
-        word("memory", LEFT, HEADS["naive"], "memory", GREY, "start", SMALL),
-        word("chip", CHIP + WIDE_CHIP, HEADS["naive"], "chip", GREY, "end", SMALL),
-    ]
+def _parts(moment: Moment, rows: Rows) -> list[Part]:
+    parts: list[Part] = []
     for way, name in WAYS.items():
-        top, took = TOPS[way], rows[way]["seconds"]
-        long, y = _long(min(moment.now, took)), top + SIDE + BELOW
+        took, (y, short) = rows[way]["seconds"], BARS[way]
+        long = max(LONGEST * min(moment.now, took) / rows["naive"]["seconds"], 2)
         parts += [
-            word(f"name {way}", WIDE / 2, HEADS[way], name, size=SMALL, weight=700),
-            *_memory(way, top, min(moment.trip, 1), ended),
-            *_chip(way, top, moment, ended),
-            word(f"time {way}", LEFT, y + 17.5, "time", ORANGE, "start", SMALL),
+            word(f"name {way}", LEFT, HEADS[way], name, anchor="start", weight=700),
+            *_places(way, TOPS[way]),
+            word(f"time {way}", LEFT, y + 17, short, GREY, "start", SMALL),
             box(f"bar {way}", (BEGIN, y), (long, BAR), ORANGE, 0.35, 2),
-            *(_road(moment, ended) if way == "naive" else _stays(moment)),
         ]
         if moment.now >= took:
-            x = BEGIN + long + 9
-            parts.append(word(f"took {way}", x, y + 19, _ms(took), ORANGE, "start", 24, 700))
+            parts.append(
+                _hero(f"took {way}", BEGIN + long + 10, y + 20, _ms(took), ORANGE, "start")
+            )
+    parts += [*_attend(moment.trip, TOPS["naive"]), *_call(moment.done, TOPS["sdpa"])]
     return parts
 
 
-def _long(seconds: float) -> float:
-    """Of a bar."""
-    return max(LONGEST * seconds / longest()["naive"]["seconds"], 2)
+def _hero(key: str, x: float, y: float, text: str, colour: Colour, anchor: str) -> Part:
+    return word(key, x, y, text, colour, anchor, 26, 700)
 
 
-def _memory(way: str, top: float, full: float, ended: bool) -> list[Part]:
-    """What both ways read and write, and between it all scores, or the place they would take."""
-    answered, full = (ended, full) if way == "naive" else (full > 0, 0)
-    lines, x = {"under": top + STRIP, "over": top + SIDE - STRIP}, LEFT + SIDE / 2
-    size = SIDE - 8, full * (SIDE - 2 * STRIP - 4)
+def _places(way: str, top: float) -> list[Part]:
+    """A large memory and a small chip."""
+    y, name = top + MEMORY[1] / 2 + 6, LEFT + EDGE + 2
+    corner = RIGHT - CHIP[0], top + (MEMORY[1] - CHIP[1]) / 2
     return [
-        box(f"memory {way}", (LEFT, top), (SIDE, SIDE), GREY, 0.12, 2),
-        *(line(f"{key} {way}", [(LEFT, y), (LEFT + SIDE, y)], GREY) for key, y in lines.items()),
-        word(f"read {way}", x, top + 18, "q k v", size=SMALL),
-        box(f"all {way}", (LEFT + 4, lines["under"] + 2), size, BLUE, 0.8),
-        *([word(f"written {way}", x, top + SIDE - 6, "answer", size=SMALL)] if answered else []),
+        box(f"memory {way}", (LEFT, top), MEMORY, GREY, 0.12, 2),
+        word(f"memory's name {way}", name, y, "memory", GREY, "start", SMALL),
+        box(f"chip {way}", corner, CHIP, GREY, 0.12, 2),
     ]
 
 
-def _chip(way: str, top: float, moment: Moment, ended: bool) -> list[Part]:
-    """What computes: attend one step on all scores, the call all steps on a tile of them."""
-    middle, edge = top + SIDE / 2, 8
-    parts = [box(f"chip {way}", (CHIP, top), (WIDE_CHIP, SIDE), GREY, 0.12, 2)]
-    lines, left = [STEPS[min(int(moment.trip / 2), len(STEPS) - 1)]], float(CHIP)
-    if way == "sdpa":
-        lines = ["all four steps", "on each tile"]
-        parts += _tiles((CHIP + edge, middle - CELLS * CELL / 2), moment.done)
-        left += edge + CELLS * CELL
-    elif ended:
-        lines = [f"{TRIPS} trips, {_gone(TRIPS)}:", "scores and weights"]
-    for n, text in enumerate(lines):
-        x, y = (left + CHIP + WIDE_CHIP) / 2, middle + 7 + 25 * (n - (len(lines) - 1) / 2)
-        parts.append(word(f"{way} does {n}", x, y, text, BLUE, size=SMALL, weight=700))
+def _attend(trip: float, top: float) -> list[Part]:
+    """All scores in memory, the step that the chip is at, and the trips, the last one so far."""
+    step = next(n for n, over in enumerate((1, *OVER)) if trip <= over)
+    x, middle = RIGHT - CHIP[0] / 2, top + MEMORY[1] / 2
+    wide, right = HOLDS * min(trip, 1), LEFT + MEMORY[0] - EDGE
+    held = box("held", (right - wide, top + EDGE), (wide, MEMORY[1] - 2 * EDGE), BLUE, 0.3, 2)
+    parts = [
+        word("chip's name naive", x, middle - 5, "chip", GREY, size=SMALL),
+        word("step", x, middle + 18, STEPS[step], BLUE, size=SMALL, weight=700),
+        held._replace(look={**held.look, "opacity": min(trip, 1)}),
+    ]
+    for n in range(TRIPS):
+        ends = ROAD if n % 2 else ROAD[::-1]
+        parts.append(
+            _trip(n, ends, middle + LANE * (n - (TRIPS - 1) / 2), min(max(trip - n, 0), 1))
+        )
+    if trip >= 1:
+        many = f"{trip:.0f} trip{'s' * (trip > 1)}: {_gone(trip)}"
+        parts += [
+            word("each", right - HOLDS / 2, middle + 6, _gone(1), size=SMALL, weight=700),
+            _hero("gone", RIGHT, HEADS["naive"], many, BLUE, "end"),
+        ]
     return parts
 
 
-def _road(moment: Moment, ended: bool) -> list[Part]:
-    """Attend's scores on their way to memory or back, and how many have gone; or all that went."""
-    top, (start, end), trip = TOPS["naive"], ROAD, moment.trip
-    if ended or not trip:
-        over = range(1, TRIPS + 1 if ended else 1)
-        by = (SIDE - 2 * THIN) / (TRIPS + 1)
-        parts = _thin("naive", ended)
-        for n in over:
-            parts += _arrow(f"went {n}", ROAD[::-1] if n % 2 else ROAD, top + THIN + n * by, BLUE)
-        return parts
-    y, writes = top + SIDE / 2, math.ceil(trip) % 2 == 1
-    tip, back = (start, start + HEAD) if writes else (end, end - HEAD)
-    ends = (back, end) if writes else (start, back)
-    tiles = line("stream", [(x, y) for x in ends], BLUE, STREAM, dashes=DASHES)
-    passed = GONE * PITCH * (1 - abs(1 - trip % 2))
-    moves: dict[str, float | str] = {"stroke-linecap": "butt", "stroke-dashoffset": passed}
-    says = f"trip {math.ceil(trip)}: {_gone(trip)}"
-    return [
-        tiles._replace(look={**tiles.look, **moves}),
-        area("head", [(tip, y), (back, y - HEAD), (back, y + HEAD)], BLUE),
-        word("gone", (start + end) / 2, y + 37, says, BLUE, size=SMALL, weight=700),
+def _trip(n: int, ends: Place, y: float, share: float) -> Part:
+    """An arrow from x to x that has come a share of its way."""
+    start, end = ends
+    tip = start + (end - start) * share
+    back = tip - math.copysign(min(2 * TIP, abs(tip - start)), end - start)
+    upper = [(start, y - SHAFT), (back, y - SHAFT), (back, y - TIP), (tip, y)]
+    lower = [(back, y + TIP), (back, y + SHAFT), (start, y + SHAFT)]
+    return area(f"trip {n + 1}", [*upper, *lower], BLUE)
+
+
+def _call(done: int, top: float) -> list[Part]:
+    """A tile at a time on the chip: pale are those that are done, full is the one worked on."""
+    middle, side = top + MEMORY[1] / 2, CELLS * CELL
+    faces = [0.3] * done + [1.0] + [0.0] * CELLS**2
+    left = RIGHT - CHIP[0] + 7
+    parts = [
+        word("chip's name sdpa", (left + side + RIGHT) / 2, middle + 6, "chip", GREY, size=SMALL)
     ]
-
-
-def _arrow(key: str, ends: Place, y: float, colour: Colour) -> list[Part]:
-    """A thin one, from x to x."""
-    (back, tip), by = ends, 6 if ends[1] < ends[0] else -6
-    return [
-        line(key, [(back, y), (tip, y)], colour),
-        line(f"{key} head", [(tip + by, y - 4), (tip, y), (tip + by, y + 4)], colour),
-    ]
-
-
-def _thin(way: str, answered: bool) -> list[Part]:
-    """What is little beside scores: on its way to the chip, and back to memory."""
-    there, back = TOPS[way] + THIN, TOPS[way] + SIDE - THIN
-    writes = _arrow(f"{way} writes", ROAD[::-1], back, GREY) if answered else []
-    return [*_arrow(f"{way} reads", ROAD, there, GREY), *writes]
-
-
-def _stays(moment: Moment) -> list[Part]:
-    """Of the call's scores nothing is on the way, but of what else it reads and writes."""
-    parts = _thin("sdpa", moment.done > 0)
-    if moment.done == CELLS**2:
-        x, y = sum(ROAD) / 2, TOPS["sdpa"] + SIDE / 2 + 6
-        parts.append(word("none", x, y, "0 GB of scores", BLUE, size=SMALL, weight=700))
+    for n in range(CELLS**2):
+        corner = left + n % CELLS * CELL, middle - side / 2 + n // CELLS * CELL
+        parts.append(box(f"tile {n}", corner, (CELL, CELL), BLUE, faces[n], 1))
+    for n, text in enumerate(("all four steps", "on each tile")):
+        x, y = sum(ROAD) / 2, middle - 5 + 23 * n
+        parts.append(word(f"sdpa does {n}", x, y, text, GREY, size=SMALL))
+    if done == CELLS**2:
+        x = LEFT + MEMORY[0] - EDGE - HOLDS / 2
+        parts.append(word("no", x, middle + 6, "no scores", BLUE, size=SMALL, weight=700))
+        parts.append(_hero("none", RIGHT, HEADS["sdpa"], "0 trips: 0 GB", BLUE, "end"))
     return parts
 
 
 def _gone(trip: float) -> str:
     return f"{trip * scores_in_bytes() / 1e9:.2g} GB"
-
-
-def _tiles(corner: Place, done: int) -> list[Part]:
-    """All tiles of scores: pale are those that are done, full is the one that is worked on."""
-    faces = [0.4] * done + [1.0] + [0.0] * CELLS**2
-    return [
-        box(
-            f"tile {n}",
-            (corner[0] + n % CELLS * CELL, corner[1] + n // CELLS * CELL),
-            (CELL, CELL),
-            BLUE,
-            faces[n],
-            1,
-        )
-        for n in range(CELLS**2)
-    ]
 
 
 def _ms(seconds: float) -> str:

@@ -172,7 +172,7 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     loss_now = word("loss", x, y, f"loss {loss:.1f}", ORANGE, "start", 22, 700)
     if step:
         first = f"{losses[0]:.1f}"
-        parts.append(word("first loss", LEFT + 14, TOP + 2, first, GREY, "start", SMALL))
+        parts.append(word("first loss", LEFT + 16, TOP, first, GREY, "start", SMALL))
     return [*parts, dot("dot", *here, 8, ORANGE), loss_now]
 
 
