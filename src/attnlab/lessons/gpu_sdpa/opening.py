@@ -65,7 +65,7 @@ def opening() -> Film:
     moments = [Moment(fast * half / 2, half / 2, done) for half, done in enumerate(RUN)]
     moments += [Moment(_until(trip), trip) for trip in (1, *OVER)]
     told = [
-        f"{device}, {n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores. Watch them go.",
+        f"{device}, {n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores.",
         "attend sends every score to memory. The call takes a tile through all steps.",
         f"{_ms(fast)}, and the call is done: it used each tile straight away, on the chip.",
         *TRAVELS,
