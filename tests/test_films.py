@@ -372,6 +372,16 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
     ]
     assert CROSSING in crossed
     assert all({*pair} & {*CROSSING} for pair in crossed)
+    for n, m in ((0, 0), (4, 2)):  # dots lead where the two that changed places were
+        dots = again[f"was {n}"]
+        assert (BEGUN[m], BEGUN.index(m)) == (2 - m, 2 - m)
+        assert ends(dots) == pytest.approx((TO[n], german()[m]), abs=0.1)
+        assert str(dots["stroke-dasharray"]).startswith("0 ")
+    found = {n: best[n][1] for n in best}
+    assert [n for n, m in sorted(found.items()) if n == m] == [0]  # only "I" in its own place
+    means = texts_of("08-cross-attention", 0)
+    assert all(means[f"means {m}"] == means[f"asks {n}"] for n, m in found.items())
+    assert [n for n in found if means[f"means {n}"] == means[f"asks {n}"]] == [0]
     for frame, at in zip(frames[1:], lines[1:], strict=True):  # no word without its line's colour
         seen = [key for key in at if float(frame[key]["opacity"]) > 0.2]
         for side, which in (("asks", 0), ("asked", 1)):
@@ -385,6 +395,9 @@ def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look()
     from attnlab.lessons.cross_attention.opening import ASKED, READ, weights
 
     frames = shown("08-cross-attention")[:-1]
+    for n in (4, 5, 6):
+        texts = texts_of("08-cross-attention", n)
+        assert (texts["weight 1"], texts["weight 4"]) == ("0.74", "0.92")
     best = ASKED.index("gelesen")
     assert weights()[READ][best] > 0.5
     assert frames[2].keys() == frames[3].keys()
