@@ -395,8 +395,8 @@ def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look()
     from attnlab.lessons.cross_attention.opening import ASKED, READ, weights
 
     frames = shown("08-cross-attention")[:-1]
-    for n in (4, 5, 6):
-        texts = texts_of("08-cross-attention", n)
+    for at in (4, 5, 6):
+        texts = texts_of("08-cross-attention", at)
         assert (texts["weight 1"], texts["weight 4"]) == ("0.74", "0.92")
     best = ASKED.index("gelesen")
     assert weights()[READ][best] > 0.5
