@@ -185,7 +185,7 @@ def _lead(
     middle, y = (at[BEST] - 3, top - 7) if over else (x - 30, (top + low) / 2 + 7)
     return [
         line("leads", ends, BLUE, 2),
-        word("lead", middle, y, f"+{lead}", BLUE, weight=600),
+        word("lead" if over else "lead beside", middle, y, f"+{lead}", BLUE, weight=600),
     ]
 
 
