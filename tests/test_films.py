@@ -371,6 +371,16 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
     ]
     assert CROSSING in crossed
     assert all({*pair} & {*CROSSING} for pair in crossed)
+    for n, m in ((0, 0), (4, 2)):  # dots lead where the two that changed places were
+        dots = again[f"was {n}"]
+        assert (BEGUN[m], BEGUN.index(m)) == (2 - m, 2 - m)
+        assert ends(dots) == pytest.approx((TO[n], german()[m]), abs=0.1)
+        assert str(dots["stroke-dasharray"]).startswith("0 ")
+    found = {n: best[n][1] for n in best}
+    assert [n for n, m in sorted(found.items()) if n == m] == [0]  # only "I" in its own place
+    means = texts_of("08-cross-attention", 0)
+    assert all(means[f"means {m}"] == means[f"asks {n}"] for n, m in found.items())
+    assert [n for n in found if means[f"means {n}"] == means[f"asks {n}"]] == [0]
     for frame, at in zip(frames[1:], lines[1:], strict=True):  # no word without its line's colour
         seen = [key for key in at if float(frame[key]["opacity"]) > 0.2]
         for side, which in (("asks", 0), ("asked", 1)):
@@ -384,6 +394,9 @@ def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look()
     from attnlab.lessons.cross_attention.opening import ASKED, READ, weights
 
     frames = shown("08-cross-attention")[:-1]
+    for at in (4, 5, 6):
+        texts = texts_of("08-cross-attention", at)
+        assert (texts["weight 1"], texts["weight 4"]) == ("0.74", "0.92")
     best = ASKED.index("gelesen")
     assert weights()[READ][best] > 0.5
     assert frames[2].keys() == frames[3].keys()
@@ -427,48 +440,50 @@ def texts_of(slug: str, n: int) -> dict[str, str]:
 
 
 @pytest.mark.lessons("02-pure-python")
-def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_long() -> None:
+def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_tall() -> None:
     from attnlab.lessons.pure_python import opening as film
 
     q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), film.VALUES
     scores = keys @ q
-    powers = np.exp(scores / 3**0.5)
+    scaled = scores / 3**0.5
+    powers = np.exp(scaled)
     shares = powers / powers.sum()
-    texts = [texts_of("02-pure-python", n) for n in range(7)]
-    told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
-    for m in range(3):
-        asked = texts[m]
-        products = [int(asked[f"query {c}"]) * int(asked[f"key {m} {c}"]) for c in range(3)]
-        assert [asked[f"product {m} {c}"] for c in range(3)] == [str(each) for each in products]
-        assert asked[f"score {m}"] == str(sum(products)) == str(scores[m])
-        assert told[m].endswith(f"= {scores[m]}.")
-        assert f"score {m + 1}" not in asked
-        assert texts[4][f"÷ √3 {m}"] == f"{scores[m] / 3**0.5:.1f}"
-        for each in texts[4:]:
-            assert each[f"share {m}"] == f"{shares[m]:.3f}"
-    assert sum(Fraction(texts[-1][f"share {m}"]) for m in range(3)) == 1
-    assert (texts[4]["lead"], texts[4]["times"]) == ("+2.3", f"×{shares[2] / shares[1]:.0f}")
-    for each in texts[5:]:  # what the title asks and its answer, one above the other
-        assert [each[f"score {m}"] for m in range(3)] == [str(score) for score in scores]
-        assert (each["times score"], each["times"]) == ("×3", "×10")
+    asked, scored, divided, softened, poured = (texts_of("02-pure-python", n) for n in range(1, 6))
+    assert asked["query"] == "query (1, 2, 0)"
+    for m, key in enumerate(keys):
+        assert asked[f"key {m}"] == f"key {tuple(map(int, key))}"
+        found = [asked.get(f"product {m} {c}", "0 · 0").split(" · ") for c in range(3)]
+        assert sum(int(one) * int(other) for one, other in found) == scores[m]
+        assert scored[f"score {m}"] == str(scores[m])
+        assert divided[f"score {m}"] == f"{scaled[m]:.1f}"
+        assert softened[f"share {m}"] == poured[f"share {m}"] == f"{shares[m]:.3f}"
+    frames = shown("02-pure-python")
+    unit = film.ONE / scaled[1]
+    tall = [[_high(each, "score", m) for m in range(3)] for each in frames[1:]]
+    expected = [unit * scores] * 2 + [unit * scaled] * 3
+    np.testing.assert_allclose(tall, expected, atol=0.01)
+    for each in frames[4:]:  # both bars of "cat" are one tall; the best's are in pieces as tall
+        high = [_high(each, "share", m) for m in range(3)]
+        np.testing.assert_allclose(high, film.ONE * shares / shares[1], atol=0.01)
+        pieces = [sum(key.startswith(f"{kind} cut") for key in each) for kind in ("score", "share")]
+        assert pieces == [3 - 1, 10 - 1]
+    for said in (softened, poured):
+        assert (said["more"], said["lead"], said["times"]) == ("score ×3", "+2.3", "share ×10")
     assert scores[2] == 3 * scores[1]
-    assert Fraction(texts[4]["÷ √3 2"]) - Fraction(texts[4]["÷ √3 1"]) == Fraction("2.3")
-    np.testing.assert_allclose(shares[2] / shares[1], np.exp(2.3), rtol=0.02)
-    assert told[-1] == "A lead of 2.3 makes 10 times the share: “sat” fills most of Z."
+    assert scaled[2] - scaled[1] == pytest.approx(2.3, abs=0.05)
+    np.testing.assert_allclose(shares[2] / shares[1], [np.exp(2.3), 10], rtol=0.02)
+    foot = film.FLOOR  # in the glass shares lie on each other
+    for m, high in enumerate(film.ONE * shares / shares[1]):
+        given = frames[-1][f"given {m}"]
+        foot -= high
+        assert (given["y"], given["height"]) == pytest.approx((foot, high), abs=0.02)
+    told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
+    assert "most of its answer from “sat”" in told[-1]
     assert (shares[2] * np.array(values[2]) > shares @ values / 2).all()
-    assert told[4].startswith("No: softmax turns a lead of 2.3 into")
-    assert told[4].endswith("exp(2.3) ≈ 10 times the share.")
-    last = shown("02-pure-python")[-1]
-    for e, z in enumerate(shares @ values):
-        ends = [
-            (float(look["x"]), float(look["x"]) + float(look["width"]))
-            for key, look in last.items()
-            if key.startswith("heard") and key.endswith(f" {e}")
-        ]
-        assert ends[-1][1] - ends[0][0] == pytest.approx(film.UNIT * z, abs=0.02)
-        for (_, right), (left, _) in pairwise(ends):
-            assert right == pytest.approx(left, abs=0.01)
-        assert texts[-1][f"z {e}"] == f"{z:.2f}"
+
+
+def _high(frame: dict[str, dict[str, float | str]], kind: str, m: int) -> float:
+    return float(frame[f"{kind} bar {m}"]["height"])
 
 
 @pytest.mark.lessons("03-numpy")

@@ -31,7 +31,7 @@ Matrix = list[list[float]]  # a list of rows, and each row a list of numbers
 begin("02-pure-python")
 
 # %% [markdown]
-# Follow the orange cells: they are *cat*'s question. *By hand* asks you for the same numbers.
+# Orange is *cat*, which asks. *By hand* asks you for the same numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

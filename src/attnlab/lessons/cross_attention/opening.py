@@ -21,8 +21,9 @@ LOUDER = 8  # times as large are the queries
 HIGH, TOP, MEANT, LOW = 269, 42, 64, 237  # of the sheet; of the lines of words
 LABELS = {"keys and values (German)": 15, "queries (English)": 264}
 ABOVE, BELOW = MEANT + 16, LOW - 30  # where lines arrive, and where they leave
-LEFT = 6  # of what the lines of words are
-TO = places(ASKS, gap=48, left=26)
+LEFT = 9  # of what the lines of words are
+TO = places(ASKS, gap=59, left=1)
+RIGHT, WEIGHTS, BIG = 471, (128, 169), 24  # of the lines' weights, and their size
 THICK, THIN = 17, 3  # a line of weight 1, and one that has no weight yet
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
 QUIET = 0.6  # of lines that are not in focus
@@ -44,46 +45,58 @@ def opening() -> Film:
     helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
     found = [_looks(n, shares, ORANGE) for n in CROSSING]
     there, back = ([_values(n, shares, ORANGE, way) for n in CROSSING] for way in (0, 1))
+    first = ASKED[FIRST]
+    anew = [[row[BEGUN.index(m)] for m in EVERY] for row in weights(BEGUN)]
     wrong = [n for n in range(len(ASKS)) if n != fits]
 
-    def all_found(order: Sequence[int]) -> list[Part]:
+    def all_found(shares: Sequence[Sequence[float]], order: Sequence[int]) -> list[Part]:
         colours = [(n, BLUE, QUIET) for n in OTHERS] + [(n, ORANGE, 1) for n in CROSSING]
         looks = [_looks(n, shares, colour, opacity, order) for n, colour, opacity in colours]
         values = [_values(n, shares, colour, 1, order) for n, colour, _ in colours]
         theirs = [best[n] for n in OTHERS]
         words = _words(CROSSING, [read, helps, yesterday], OTHERS, theirs, order)
-        return [*chain(*looks), *words, *chain(*values)]
+        return [*chain(*looks), *words, *chain(*values), *_weights(shares)]
 
     frames = [
         Frame(
             [*_in_order([fits], BLUE), *_in_order(wrong, GREY), *_words((), (), [fits], [fits])],
-            f"By place only “{ASKS[fits]}” fits well. The others face words of another meaning.",
+            f"By place, only “{ASKS[fits]}” meets its own word.",
         ),
         Frame(
             [*_fan(READ), *_words([READ], EVERY)],
             "So “read” asks: its query is compared with all six keys.",
         ),
         Frame(
-            [*found[0], *_words([READ], [read, helps]), *there[0]],
+            [*found[0], *_words([READ], [read, helps]), *there[0], *_weights(shares[: READ + 1])],
             f"German says it last: “{ASKED[read]}” gets {shares[READ][read]:.2f}, "
             f"and its helper “{ASKED[helps]}” {shares[READ][helps]:.2f}.",
         ),
         Frame(
-            [*found[0], *_words([READ], [read, helps]), *back[0]],
-            f"What it finds, it brings back: “read” now holds mostly “{ASKED[read]}”.",
+            [*found[0], *_words([READ], [read, helps]), *back[0], *_weights(shares[: READ + 1])],
+            f"“read” brings back mostly “{ASKED[read]}”.",
         ),
         Frame(
-            [*chain(*found), *_words(CROSSING, [read, helps, yesterday]), *back[0], *there[1]],
+            [
+                *chain(*found),
+                *_words(CROSSING, [read, helps, yesterday]),
+                *back[0],
+                *there[1],
+                *_weights(shares),
+            ],
             f"“yesterday” is last in English. It reaches across: “{ASKED[yesterday]}” gets "
             f"{shares[YESTERDAY][yesterday]:.2f}.",
         ),
-        Frame(all_found(EVERY), "The blue words find theirs, too."),
         Frame(
-            all_found(BEGUN),
-            f"German can begin with “{ASKED[FIRST]}”, too. Each line follows its word.",
+            all_found(shares, EVERY),
+            f"All five find their words, and only “{ASKS[fits]}” in its own place.",
+        ),
+        Frame(
+            [*_left(best), *all_found(anew, BEGUN)],
+            f"“{ASKED[0]}” and “{first}” change places; dots show the old ones. "
+            f"Computed anew, “yesterday” still gives “{first}” {anew[YESTERDAY][FIRST]:.2f}.",
         ),
     ]
-    return Film("Two sentences face to face", frames, HIGH)
+    return Film("Found by meaning, not by place", frames, HIGH)
 
 
 def weights(order: Sequence[int] = EVERY) -> list[list[float]]:
@@ -129,6 +142,25 @@ def _words(
         parts.append(word(f"means {m}{again}", x, MEANT, MEANS[m], size=SMALL, **means))
     for n, x in enumerate(TO):
         parts.append(word(f"asks {n}", x, LOW, ASKS[n], **look(n, asking, others, GREY)))
+    return parts
+
+
+def _weights(shares: Sequence[Sequence[float]]) -> list[Part]:
+    """What the words in focus give most, as far as it is known, at the right of their lines."""
+    return [
+        word(f"weight {n}", RIGHT, y, f"{max(shares[n]):.2f}", ORANGE, "end", BIG, 700)
+        for n, y in zip(CROSSING, WEIGHTS, strict=True)
+        if n < len(shares)
+    ]
+
+
+def _left(best: Sequence[int]) -> list[Part]:
+    """Dots to where words were that have left."""
+    parts = []
+    for n, m in enumerate(best):
+        if BEGUN[m] != m:
+            path = curve(f"was {n}", (TO[n], BELOW), (german()[m], ABOVE), GREY, THIN, 0.7, True)
+            parts.append(path._replace(look={**path.look, "stroke-dasharray": "0 7"}))
     return parts
 
 

@@ -1,13 +1,13 @@
-"""Lesson 02 opens with one query that meets each key, until its row of Z is full."""
+"""Lesson 02 opens with scores that pile up over words, and what softmax makes of their lead."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SIZE, SMALL, Part, arc, box, line, ring, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
+from attnlab.figures.live.parts import SMALL, Part, box, curve, line, word
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 
 # The lesson's: what "cat" asks, and what each word promises and passes on.
 TOKENS = ("the", "cat", "sat")
@@ -16,27 +16,79 @@ KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
 VALUES = ((1, 0), (0, 2), (3, 1))
 ASKS, BEST = 1, 2  # the word that does; the one that scores most
 
-HIGH = 268
+HIGH, FLOOR, WORDS = 268, 232.0, 259  # of the sheet; of what stands on it, and the words' line
 COLOURS = (PURPLE, ORANGE, BLUE)
-MIDDLES, PLACE = (115, 268, 421), 90  # of the words; how wide a column is
-NAMES = 54  # where the rows' names end
-FLOOR, WORDS = 34, 62  # where arcs begin; the words' line
-PULL, LOOP = 40, 10  # of arcs to others; how large the ring is to itself
-BESIDE = 21  # how far from the middle of the word that asks its arcs to others begin
-TALL = 32  # how tall rows are
-KEY, ASKED, ADDS, FOUND = 84, 126, 186, 212  # tops of rows and the line of products, while it asks
-SCORE, SCALED, SHARE = 84, 148, 212  # while scores are weighed
-KNOWN, WEIGHT, VALUE, OUT = 92, 103, 152, (202, 234)  # while values are heard
-UNIT, BAR = 108, 28  # px for 1 in Z; how tall its bars are
-FILLED = 0.4  # of a share
-NUMBER, BIG = 22, 24  # sizes of what is found in a row; of words and what is found at the end
+APART, NEAR, GLASS = (90, 240, 390), (56, 172, 288), 408  # words, alone and beside the glass
+WIDE, ASIDE, EDGE = 40, 23, 5  # a bar; two bars of a word, from its middle; around the glass
+ONE = 18  # how tall are both bars of the word that asks: the best's are compared with them
+ASKING, SHARE, SCORE = 44, 72, 148  # lines of what is written over the words
+PALE = 0.36  # bars of scores
+NUMBER, BIG = 24, 38  # sizes of what matters, and of what matters most
 
 
 def opening() -> Film:
     """The film."""
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
-    asked = [_asked(m, scores) for m in range(len(TOKENS))]
-    frames = [*asked, *_weighed(scores), *_fills(scores)]
+    scaled = [score / math.sqrt(len(QUERY)) for score in scores]
+    shares = weights(scores)
+    lead, times = f"{scaled[BEST] - scaled[ASKS]:.1f}", f"{shares[BEST] / shares[ASKS]:.0f}"
+    unit = ONE / scaled[ASKS]
+    tall, low = ([unit * score for score in each] for each in (scores, scaled))
+    asks, best = TOKENS[ASKS], TOKENS[BEST]
+    more = f"score ×{scores[BEST] / scores[ASKS]:.0f}"
+
+    def scored(heights: Sequence[float], texts: Sequence[str]) -> list[Part]:
+        return [
+            *_words(APART),
+            *_bars("score", APART, heights, PALE),
+            *_numbers("score", APART, heights, texts),
+            *_bars("share", APART, heights, opacity=0),
+            _called("more", APART[BEST] - 30, SCORE, more, GREY, NUMBER),
+            _called("times", APART[BEST] - 30, SHARE, "share ×?", BLUE, BIG),
+        ]
+
+    def shared(at: Sequence[float], poured: bool) -> list[Part]:
+        high = [ONE / shares[ASKS] * share for share in shares]
+        left, right = ([x + aside for x in at] for aside in (-ASIDE, ASIDE))
+        return [
+            *_given(right, high, poured),
+            *_words(at),
+            *_bars("score", left, low, PALE),
+            *_bars("share", right, high),
+            *_numbers("share", right, high, [f"{share:.3f}" for share in shares]),
+            *_lead(left, low, lead, over=True),
+            _called("more", left[BEST] - 36, FLOOR - low[BEST] - 7, more, GREY, NUMBER),
+            _called("times", at[BEST] - 30, SHARE, f"share ×{times}", BLUE, BIG),
+        ]
+
+    frames = [
+        Frame(
+            [*_words(APART), *_asked([0] * len(TOKENS))],
+            f"“{asks}” asks: its query meets the key of each word.",
+        ),
+        Frame(
+            [*_words(APART), *_bars("score", APART, tall, PALE), *_asked(tall), *_added(unit)],
+            "Numbers in the same place are multiplied, and the products pile up to a score.",
+        ),
+        Frame(
+            scored(tall, [f"{score}" for score in scores]),
+            f"“{best}” scores three times as much as “{asks}”. Guess how their shares compare.",
+        ),
+        Frame(
+            [*scored(low, [f"{score:.1f}" for score in scaled]), *_lead(APART, low, lead)],
+            f"Scores are divided by √{len(QUERY)}, as a key has {len(QUERY)} numbers: "
+            f"still three times, now {lead} ahead.",
+        ),
+        Frame(
+            shared(APART, poured=False),
+            f"No: softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
+        ),
+        Frame(
+            shared(NEAR, poured=True),
+            f"A lead of {lead} makes {times} times the share: "
+            f"“{asks}” takes most of its answer from “{best}”.",
+        ),
+    ]
     return Film("Three times the score: three times the share?", frames, HIGH)
 
 
@@ -46,224 +98,108 @@ def weights(scores: Sequence[float]) -> list[float]:
     return [power / sum(powers) for power in powers]
 
 
-def _asked(m: int, scores: Sequence[int]) -> Frame:
-    products = [f"{q} · {k}" for q, k in zip(QUERY, KEYS[m], strict=True)]
-    begins = "To" if m else "“cat” holds its query to"
-    whose = "its own key" if m == ASKS else f"the key of “{TOKENS[m]}”"
-    found = [str(score) if n <= m else "" for n, score in enumerate(scores)]
-    return Frame(
-        [*_words(asked=m), *_asking(m), *_added(m), *_row("score", found, FOUND)],
-        f"{begins} {whose}: {' + '.join(products)} = {scores[m]}.",
-    )
-
-
-def _weighed(scores: Sequence[int]) -> list[Frame]:
-    """The scores, scaled; and what softmax makes of them."""
-    shares, (lead, times) = weights(scores), _compared(scores)
-    rows = [
-        *_row("score", map(str, scores), SCORE),
-        _ahead("times score", SCORE + 24, _more(scores), GREY),
-        *_scaled(scores, SCALED),
-    ]
-    empty = _row("share", [""] * len(TOKENS), SHARE)
-    return [
-        Frame(
-            [*_words(), *rows, *empty],
-            f"{scores[BEST]} is {_more(scores)[1:]} times {scores[ASKS]}. ÷ √3, as a "
-            f"key has 3 numbers, “{TOKENS[BEST]}” leads “{TOKENS[ASKS]}” by {lead}.",
-        ),
-        Frame(
-            [*_words(shares), *rows, *_shares(scores, SHARE)],
-            f"No: softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
-        ),
+def _words(at: Sequence[float]) -> list[Part]:
+    """And the floor that they lie under."""
+    ends = (at[0] - 2 * ASIDE, FLOOR), (at[-1] + 2 * ASIDE, FLOOR)
+    return [line("floor", ends, GREY, 1.5)] + [
+        word(f"word {m}", x, WORDS, TOKENS[m], COLOURS[m], size=NUMBER, weight=600)
+        for m, x in enumerate(at)
     ]
 
 
-def _fills(scores: Sequence[int]) -> list[Frame]:
-    """The values, how much of each is heard, and the sum."""
-    shares = weights(scores)
-    known = [*_words(shares), *_scored(scores), *_shares(scores, WEIGHT), *_values()]
-    best = TOKENS[BEST]
-    return [
-        Frame(
-            [*known, *_in_values(shares), *_z()],
-            f"Of each word's value, “cat” hears its share: {shares[BEST]:.3f} of “{best}”.",
-        ),
-        Frame(
-            [*known, *_in_z(shares), *_z(shares)],
-            "A lead of {} makes {} times the share: “{}” fills most of Z.".format(
-                *_compared(scores), best
-            ),
-        ),
-    ]
-
-
-def _compared(scores: Sequence[int]) -> tuple[str, str]:
-    """By how much the best score leads the second, scaled, and how many times its share that is."""
-    shares = weights(scores)
-    lead = (scores[BEST] - scores[ASKS]) / math.sqrt(len(QUERY))
-    return f"{lead:.1f}", f"{shares[BEST] / shares[ASKS]:.0f}"
-
-
-def _words(shares: Sequence[float] = (), asked: int | None = None) -> list[Part]:
-    """The words and their arcs: as thick as shares, or grey but for one who is asked."""
-    arcs = []
-    for m, share in enumerate(shares or [0] * len(TOKENS)):
-        colour = COLOURS[m] if shares or m == asked else GREY
-        opacity = 3.6 if m == asked else 1 / (0.5 + 0.5 * share)
-        begins, ends, key = MIDDLES[ASKS] + BESIDE * (m - ASKS), MIDDLES[m], f"arc {m}"
-        if m == ASKS:
-            arcs.append(ring(key, ends, FLOOR + 4, share, colour, opacity, LOOP, 10))
-        else:
-            arcs.append(
-                arc(key, begins, ends, FLOOR, share, colour, opacity, thickest=10, pull=PULL)
-            )
-    return arcs + [
-        word(f"word {m}", MIDDLES[m], WORDS, token, COLOURS[m], size=BIG, weight=600)
-        for m, token in enumerate(TOKENS)
-    ]
-
-
-def _asking(m: int) -> list[Part]:
-    """Each word's key, and the query beside one."""
-    parts = [_name("key", KEY + 23), _name("query", ASKED + 23)]
-    for n, key in enumerate(KEYS):
-        parts += _cells(f"key {n}", n, KEY, key, COLOURS[n], 0.12)
-    return [*parts, *_cells("query", m, ASKED, QUERY, COLOURS[ASKS], 0.3)]
-
-
-def _added(m: int) -> list[Part]:
-    """Products of the query's numbers and a key's, under each pair, and signs between them.
-
-    Each key has its own, so that they come when the query is there.
-    """
-    parts = []
-    for c, (q, k) in enumerate(zip(QUERY, KEYS[m], strict=True)):
-        x = MIDDLES[m] + PLACE / len(QUERY) * (c - 1)
-        parts.append(word(f"product {m} {c}", x, ADDS, f"{q * k}"))
-        if c:
-            parts.append(word(f"plus {m} {c}", x - PLACE / len(QUERY) / 2, ADDS, "+", GREY))
-    return parts
-
-
-def _name(name: str, line: float) -> Part:
-    """Of a row, at its left."""
-    return word(f"name of {name}", NAMES, line, name, GREY, "end", SMALL)
-
-
-def _cells(
-    key: str, m: int, top: float, numbers: Sequence[int], colour: Colour, filled: float
-) -> list[Part]:
-    """Numbers, which share a word's column."""
-    parts, wide = [], PLACE / len(numbers)
-    for c, number in enumerate(numbers):
-        left = _left(m) + wide * c
+def _asked(heights: Sequence[float]) -> list[Part]:
+    """The query, and a line from it to each key, which lies on its word's bar."""
+    at = APART[ASKS]
+    parts = [word("query", at, ASKING, f"query {QUERY}", ORANGE, size=NUMBER, weight=600)]
+    for m, (x, tall) in enumerate(zip(APART, heights, strict=True)):
+        y = FLOOR - tall - 13
         parts += [
-            box(f"{key} box {c}", (left, top), (wide, TALL), colour, filled, 1.5),
-            word(f"{key} {c}", left + wide / 2, top + 23, f"{number}"),
+            curve(f"meets {m}", (at, ASKING + 12), (x, y - 24), ORANGE, 2.5, 0.7, True),
+            word(f"key {m}", x, y, f"key {KEYS[m]}", COLOURS[m]),
         ]
     return parts
 
 
-def _left(m: int) -> float:
-    """Of a word's column."""
-    return MIDDLES[m] - PLACE / 2
-
-
-def _row(name: str, texts: Iterable[str], top: float) -> list[Part]:
-    """A place for a number of each word, and the number where it is known."""
-    parts = [_name(name, top + 23)]
-    for m, text in enumerate(texts):
-        parts.append(box(f"{name} place {m}", (_left(m), top), (PLACE, TALL), COLOURS[m], 0, 1.5))
-        if text:
-            parts.append(word(f"{name} {m}", MIDDLES[m], top + 24, text, size=NUMBER, weight=700))
+def _added(unit: float) -> list[Part]:
+    """Products, beside what each adds to its word's bar."""
+    parts = []
+    for m, key in enumerate(KEYS):
+        low = FLOOR
+        for c, (q, k) in enumerate(zip(QUERY, key, strict=True)):
+            x, y = APART[m] + WIDE / 2 + 8, min(low - unit * q * k / 2 + 5, FLOOR - 8)
+            low -= unit * q * k
+            if q * k:
+                parts.append(word(f"product {m} {c}", x, y, f"{q} · {k}", GREY, "start", SMALL))
     return parts
 
 
-def _ahead(
-    key: str, y: float, says: str, colour: Colour = COLOURS[BEST], size: float = SIZE
-) -> Part:
-    """How far the best is ahead of the second, between them."""
-    x = (MIDDLES[ASKS] + MIDDLES[BEST]) / 2
-    return word(key, x, y, says, colour, size=size, weight=700)
-
-
-def _more(scores: Sequence[int]) -> str:
-    """How many times the second score the best is."""
-    return f"×{scores[BEST] / scores[ASKS]:.0f}"
-
-
-def _scored(scores: Sequence[int]) -> list[Part]:
-    """The scores again, small."""
-    return [
-        _name("score", KNOWN),
-        *(
-            word(f"score {m}", MIDDLES[m], KNOWN, f"{n}", GREY, size=SMALL)
-            for m, n in enumerate(scores)
-        ),
-        _ahead("times score", KNOWN, _more(scores), GREY, SMALL),
-    ]
-
-
-def _scaled(scores: Sequence[int], top: float) -> list[Part]:
-    row = _row("÷ √3", (f"{score / math.sqrt(len(QUERY)):.1f}" for score in scores), top)
-    return [*row, _ahead("lead", top + 24, f"+{_compared(scores)[0]}")]
-
-
-def _shares(scores: Sequence[int], top: float) -> list[Part]:
-    """Each word's share, in a place that is filled as far; and the best's beside the second."""
-    filled = [
-        box(f"filled {m}", (_left(m), top), (PLACE * share, TALL), COLOURS[m], FILLED)
-        for m, share in enumerate(weights(scores))
-    ]
-    row = _row("share", (f"{share:.3f}" for share in weights(scores)), top)
-    return [*filled, *row, _ahead("times", top + 24, f"×{_compared(scores)[1]}", size=BIG)]
-
-
-def _values() -> list[Part]:
-    rows = [_cells(f"value {m}", m, VALUE, value, COLOURS[m], 0) for m, value in enumerate(VALUES)]
-    return [_name("value", VALUE + 23), *(part for row in rows for part in row)]
-
-
-def _entries() -> list[tuple[int, int, int]]:
-    """Of the values: the word's place, the entry's, and the number; where it is not 0."""
-    return [(m, e, n) for m, value in enumerate(VALUES) for e, n in enumerate(value) if n]
-
-
-def _in_values(shares: Sequence[float]) -> list[Part]:
-    """Of each number of a value, the share that is heard."""
-    wide = PLACE / len(VALUES[0])
-    return [
+def _bars(
+    key: str,
+    at: Sequence[float],
+    heights: Sequence[float],
+    filled: float = 1,
+    opacity: float = 1,
+) -> list[Part]:
+    """The best's is cut into pieces as tall as the bar of the word that asks."""
+    bars = [
         box(
-            f"heard {m} {e}",
-            (_left(m) + wide * e, VALUE),
-            (wide * shares[m], TALL),
+            f"{key} bar {m}",
+            (x - WIDE / 2, FLOOR - tall),
+            (WIDE, tall),
             COLOURS[m],
-            FILLED,
+            filled,
+            0,
+            opacity,
         )
-        for m, e, _ in _entries()
+        for m, (x, tall) in enumerate(zip(at, heights, strict=True))
+    ]
+    left, piece = at[BEST] - WIDE / 2, heights[ASKS]
+    cuts = [FLOOR - piece * n for n in range(1, round(heights[BEST] / piece))]
+    return bars + [
+        line(f"{key} cut {n}", [(left, y), (left + WIDE, y)], GROUND, 2, cap="butt")
+        for n, y in enumerate(cuts)
     ]
 
 
-def _in_z(shares: Sequence[float]) -> list[Part]:
-    """The same in Z, one after the other: share times number long."""
-    parts, right = [], [_left(0)] * len(OUT)
-    for m, e, number in _entries():
-        size = (UNIT * shares[m] * number, BAR)
-        parts.append(box(f"heard {m} {e}", (right[e], OUT[e]), size, COLOURS[m], 0.85))
-        right[e] += size[0]
-    return parts
-
-
-def _z(shares: Sequence[float] = ()) -> list[Part]:
-    """Where Z begins; with shares, what its numbers are."""
-    left = _left(0)
-    parts = [
-        *(_name(name, top + 20) for name, top in zip(("Z, 1st", "2nd"), OUT, strict=True)),
-        line("z", [(left - 2, OUT[0] - 4), (left - 2, OUT[1] + BAR + 4)], ORANGE, 3),
+def _numbers(
+    key: str, at: Sequence[float], heights: Sequence[float], texts: Sequence[str]
+) -> list[Part]:
+    """Over bars."""
+    return [
+        word(f"{key} {m}", x, FLOOR - tall - 7, text, weight=600)
+        for m, (x, tall, text) in enumerate(zip(at, heights, texts, strict=True))
     ]
-    for e, top in enumerate(OUT if shares else ()):
-        total = sum(share * value[e] for share, value in zip(shares, VALUES, strict=True))
-        x = left + UNIT * total + 8
-        parts.append(word(f"z {e}", x, top + 23, f"{total:.2f}", ORANGE, "start", BIG, 700))
-    return parts
+
+
+def _called(key: str, right: float, y: float, says: str, colour: Colour, size: float) -> Part:
+    """What the best's bar is."""
+    return word(key, right, y, says, colour, "end", size, 700)
+
+
+def _lead(
+    at: Sequence[float], heights: Sequence[float], lead: str, over: bool = False
+) -> list[Part]:
+    """How far the best's bar is over that of the word that asks."""
+    x, top, low = at[BEST] - WIDE / 2 - 8, FLOOR - heights[BEST], FLOOR - heights[ASKS]
+    ends = [(x + 4, top), (x, top), (x, low), (x + 4, low)]
+    middle, y = (at[BEST] - 3, top - 7) if over else (x - 30, (top + low) / 2 + 7)
+    return [
+        line("leads", ends, BLUE, 2),
+        word("lead" if over else "lead beside", middle, y, f"+{lead}", BLUE, weight=600),
+    ]
+
+
+def _given(at: Sequence[float], heights: Sequence[float], poured: bool) -> list[Part]:
+    """What each word gives: behind its share, or in a glass that is as tall as all shares."""
+    parts, low = [], FLOOR
+    for m, tall in enumerate(heights):
+        x, foot = (GLASS, low) if poured else (at[m], FLOOR)
+        corner, size = (x - WIDE / 2, foot - tall), (WIDE, tall)
+        parts.append(box(f"given {m}", corner, size, COLOURS[m], opacity=poured))
+        low -= tall
+    if not poured:
+        return parts
+    left, right = (GLASS + side * (WIDE / 2 + EDGE) for side in (-1, 1))
+    sides = [(left, low), (left, FLOOR + EDGE), (right, FLOOR + EDGE), (right, low)]
+    answer = word("answer", GLASS, WORDS, f"{TOKENS[ASKS]}'s answer", ORANGE, size=SMALL)
+    return [*parts, line("glass", sides, ORANGE, 3), answer]
