@@ -643,8 +643,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     powers = np.exp(tiles_film.SCORES)
     weights = powers / powers.sum(axis=1, keepdims=True)
     answers = weights @ tiles_film.VALUES
-    every = tiles_film.SCORES.reshape(3, 2, 3, 2).swapaxes(1, 2)
-    tiled = np.ravel([tiles_film._met(rows)[-1].answers for rows in every])
+    tiled = [tiles_film.after_each(row)[-1].answer for row in tiles_film.SCORES]
     np.testing.assert_allclose(tiled, answers, rtol=1e-14)
     last, s = shown("11-cost")[-1], 1 / weights[0].max()  # the sum of e^(score − max)
     wide = [float(last[f"once {n}"]["width"]) for n in range(6)]
@@ -655,6 +654,9 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
     for n in (7, 8):  # the height of the block, and that of all columns at once
         assert texts_of("11-cost", n)["level"] == f"{answers[0]:.1f}"
+    assert (
+        f"answer is {answers[0]:.1f} both times" in opening_of("11-cost").state["frames"][8]["told"]
+    )
 
 
 @pytest.mark.lessons("11-cost")
@@ -690,7 +692,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
     assert start == pytest.approx(float(trace["x"]) + float(trace["width"]), abs=0.1)
     assert 0 < end - float(after["x"]) - float(after["width"]) < 4
-    last, tiled = frames[-1], frames[-2]["block"]  # behind all columns at once
+    last, tiled = frames[-1], frames[-2]["block"]  # beside all columns at once
     assert [last["block"][name] for name in ("x", "y", "width", "height")] == [
         tiled[name] for name in ("x", "y", "width", "height")
     ]
@@ -701,9 +703,9 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
 @pytest.mark.lessons("11-cost")
 def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
     frames = shown("11-cost")
-    for parts in frames:
-        right = float(tiles_film.SUMS)
-        kinds = ("once",) if "at once" in parts else ("block", "column")
+    sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames]
+    for parts, left, kinds in [*sides, (frames[-1], tiles_film.OTHER, ("once",))]:
+        right = float(left)
         for key in sorted(key for key in parts if key.startswith(kinds)):
             left, wide = (float(parts[key][name]) for name in ("x", "width"))
             if key.startswith("column") and left < right - 0.1:  # was levelled into the block
@@ -714,9 +716,10 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
         assert right <= tiles_film.ROOM[0] + tiles_film.ROOM_SIZE[0]
     for parts in frames[1:-1]:
         faces = [key.split()[1] for key in parts if key.startswith("box ") and "lar" not in key]
-        assert faces == [faces[0]] * 4
-        assert float(parts[f"box {faces[0]} 00"]["x"]) > float(parts["memory"]["x"])
-        assert [f"done {n}" in parts for n in range(9)] == [n < int(faces[0]) for n in range(9)]
+        tile = int(faces[0]) // 2
+        assert [int(face) for face in faces] == [2 * tile, 2 * tile + 1]
+        assert float(parts[f"box {faces[0]}"]["x"]) > float(parts["memory"]["x"])
+        assert [f"done {n}" in parts for n in range(3)] == [n < tile for n in range(3)]
     for parts in (frames[0], frames[-1]):
         assert [key for key in parts if key.startswith("box")] == []
 
@@ -725,15 +728,14 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
 def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
     for n, parts in enumerate(shown("11-cost")):
         texts = texts_of("11-cost", n)
-        faces = [key.split()[1:] for key in parts if key.startswith("box ")]
-        tile = next((int(face[0]) for face in faces if face[0] != "largest"), 0)
-        i, j = divmod(tile, 3)
-        for face in faces:
-            r = 0 if face[0] == "largest" else int(face[1][0])
-            largest = tiles_film.SCORES[2 * i + r, : 2 * j + 2].max()
-            key = " ".join(face)
+        seen = [key[4:] for key in parts if key.startswith("box ")]
+        last = max((int(key) for key in seen if key != "largest"), default=0)
+        largest = tiles_film.SCORES[0, : last + 1].max()
+        for key in seen:
             dark = float(parts[f"box {key}"]["fill-opacity"]) > 0.5
             assert dark == (float(texts[f"number {key}"]) == largest), key
+            if key != "largest":
+                assert float(texts[f"number {key}"]) == tiles_film.SCORES[0, int(key)]
 
 
 @pytest.mark.lessons("14-real-model")
