@@ -619,7 +619,10 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         )
         assert texts[n]["products"].split()[0] == str(width)
         assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
-    assert f"“maps” gets {film._softmax(film.walks()[:, 64])[film.BEST]:.2f}, " in told[3]
+    was = f"{film._softmax(film.walks()[:, 64])[film.BEST]:.2f}"
+    assert f"“maps” gets {was}, " in told[3]
+    assert texts[4]["was share"] == was
+    assert frames[4]["was long"]["width"] == frames[3][f"bar {film.BEST} 0"]["width"]
 
 
 @pytest.mark.lessons("01-soft-lookup")
