@@ -499,9 +499,10 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         signs = sorted(signs, key=left)
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
-    assert lines == [[scores]] * 7 + [[mix]] * 2 + [[scores, mix]]
+    both = ["nk,mk->nm", "nm,mv->nv"]
+    assert lines == [[scores]] * 7 + [[mix]] * 2 + [both]
     assert added == [set()] * 4 + [{"k"}] * 3 + [set(), {"m"}, {"k", "m"}]
-    for formula, letter in (("nk,mk->nm", "k"), ("nm,mv->nv", "m")):
+    for formula, letter in zip(both, "km", strict=True):
         before, behind = formula.split("->")
         assert {*before} - {*behind} == {letter, ","}
     assert frames[6]["bar k"]["opacity"] == 0  # that axis is not there any more
@@ -528,15 +529,18 @@ def left(part: Part) -> float:
 
 @pytest.mark.lessons("03-numpy")
 def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() -> None:
+    from attnlab.lessons.numpy import opening as film
+
     frames = opening_of("03-numpy").state["frames"]
     says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     worked = [(frame["told"], texts) for frame, texts in zip(frames, says, strict=True)]
     worked = [(told, texts) for told, texts in worked if "multiply and add" in told]
     for name, (told, texts) in zip("SZ", worked, strict=True):
-        terms, total = told[:-1].split(": ")[1].split(" = ")
+        terms, total = re.split(" = |, about ", told[:-1].split(": ")[1])
         pairs = [[Fraction(each) for each in term.split(" · ")] for term in terms.split(" + ")]
-        added = sum(one * other for one, other in pairs)
-        assert added == Fraction(total) == Fraction(texts[f"{name} says 0 0"])
+        added, is_about = sum(one * other for one, other in pairs), "about" in told
+        assert abs(added - Fraction(total)) <= is_about * Fraction("0.05")
+        assert total == texts[f"{name} says 0 0"]
     at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
@@ -544,8 +548,26 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
         for texts in says[at - 1 : at + 1]
     )
     powers = np.exp(scores / 2)
-    np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-4)
+    np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-3)
+    made = [[float(says[at + 1][f"Z says {i} {j}"]) for j in range(2)] for i in range(3)]
+    np.testing.assert_allclose(made, film.Z, atol=0.05)
     assert says[-1]["A is"] == "softmax(S/2)"
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_equal_numbers_are_equally_blue_and_larger_ones_more() -> None:
+    depths: dict[float, set[float]] = {}
+    for n, parts in enumerate(shown("03-numpy")[:9]):
+        for key, text in texts_of("03-numpy", n).items():
+            if " says " in key:
+                depth = float(parts[key.replace(" says", "")]["fill-opacity"])
+                number = abs(float(text.replace("−", "-")))
+                if depth:  # else it is only an edge as yet
+                    depths.setdefault(number, set()).add(round(depth, 2))
+    assert [number for number in depths if len(depths[number]) > 1] == []
+    whole = [min(depths[number]) for number in sorted(depths)]
+    assert whole == sorted(whole)
+    assert whole[0] < 0.15 < 0.5 < whole[-1]
 
 
 @pytest.mark.lessons("03-numpy")
@@ -611,7 +633,10 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         )
         assert texts[n]["products"].split()[0] == str(width)
         assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
-    assert f"“maps” gets {film._softmax(film.walks()[:, 64])[film.BEST]:.2f}, " in told[3]
+    was = f"{film._softmax(film.walks()[:, 64])[film.BEST]:.2f}"
+    assert f"“maps” gets {was}, " in told[3]
+    assert texts[4]["was share"] == was
+    assert frames[4]["was long"]["width"] == frames[3][f"bar {film.BEST} 0"]["width"]
 
 
 @pytest.mark.lessons("01-soft-lookup")
@@ -657,8 +682,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     powers = np.exp(tiles_film.SCORES)
     weights = powers / powers.sum(axis=1, keepdims=True)
     answers = weights @ tiles_film.VALUES
-    every = tiles_film.SCORES.reshape(3, 2, 3, 2).swapaxes(1, 2)
-    tiled = np.ravel([tiles_film._met(rows)[-1].answers for rows in every])
+    tiled = [tiles_film.after_each(row)[-1].answer for row in tiles_film.SCORES]
     np.testing.assert_allclose(tiled, answers, rtol=1e-14)
     last, s = shown("11-cost")[-1], 1 / weights[0].max()  # the sum of e^(score − max)
     wide = [float(last[f"once {n}"]["width"]) for n in range(6)]
@@ -669,6 +693,9 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
     for n in (7, 8):  # the height of the block, and that of all columns at once
         assert texts_of("11-cost", n)["level"] == f"{answers[0]:.1f}"
+    assert (
+        f"answer is {answers[0]:.1f} both times" in opening_of("11-cost").state["frames"][8]["told"]
+    )
 
 
 @pytest.mark.lessons("11-cost")
@@ -704,7 +731,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
     assert start == pytest.approx(float(trace["x"]) + float(trace["width"]), abs=0.1)
     assert 0 < end - float(after["x"]) - float(after["width"]) < 4
-    last, tiled = frames[-1], frames[-2]["block"]  # behind all columns at once
+    last, tiled = frames[-1], frames[-2]["block"]  # beside all columns at once
     assert [last["block"][name] for name in ("x", "y", "width", "height")] == [
         tiled[name] for name in ("x", "y", "width", "height")
     ]
@@ -715,9 +742,9 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
 @pytest.mark.lessons("11-cost")
 def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
     frames = shown("11-cost")
-    for parts in frames:
-        right = float(tiles_film.SUMS)
-        kinds = ("once",) if "at once" in parts else ("block", "column")
+    sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames]
+    for parts, left, kinds in [*sides, (frames[-1], tiles_film.OTHER, ("once",))]:
+        right = float(left)
         for key in sorted(key for key in parts if key.startswith(kinds)):
             left, wide = (float(parts[key][name]) for name in ("x", "width"))
             if key.startswith("column") and left < right - 0.1:  # was levelled into the block
@@ -728,9 +755,10 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
         assert right <= tiles_film.ROOM[0] + tiles_film.ROOM_SIZE[0]
     for parts in frames[1:-1]:
         faces = [key.split()[1] for key in parts if key.startswith("box ") and "lar" not in key]
-        assert faces == [faces[0]] * 4
-        assert float(parts[f"box {faces[0]} 00"]["x"]) > float(parts["memory"]["x"])
-        assert [f"done {n}" in parts for n in range(9)] == [n < int(faces[0]) for n in range(9)]
+        tile = int(faces[0]) // 2
+        assert [int(face) for face in faces] == [2 * tile, 2 * tile + 1]
+        assert float(parts[f"box {faces[0]}"]["x"]) > float(parts["memory"]["x"])
+        assert [f"done {n}" in parts for n in range(3)] == [n < tile for n in range(3)]
     for parts in (frames[0], frames[-1]):
         assert [key for key in parts if key.startswith("box")] == []
 
@@ -739,15 +767,14 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
 def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
     for n, parts in enumerate(shown("11-cost")):
         texts = texts_of("11-cost", n)
-        faces = [key.split()[1:] for key in parts if key.startswith("box ")]
-        tile = next((int(face[0]) for face in faces if face[0] != "largest"), 0)
-        i, j = divmod(tile, 3)
-        for face in faces:
-            r = 0 if face[0] == "largest" else int(face[1][0])
-            largest = tiles_film.SCORES[2 * i + r, : 2 * j + 2].max()
-            key = " ".join(face)
+        seen = [key[4:] for key in parts if key.startswith("box ")]
+        last = max((int(key) for key in seen if key != "largest"), default=0)
+        largest = tiles_film.SCORES[0, : last + 1].max()
+        for key in seen:
             dark = float(parts[f"box {key}"]["fill-opacity"]) > 0.5
             assert dark == (float(texts[f"number {key}"]) == largest), key
+            if key != "largest":
+                assert float(texts[f"number {key}"]) == tiles_film.SCORES[0, int(key)]
 
 
 @pytest.mark.lessons("14-real-model")

@@ -26,23 +26,24 @@ POWERS = np.exp(S / ROOT)
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
 ARRAYS = {"Q": Q, "K": K, "S": S, "A": A, "V": V, "Z": Z}
-FORMS = {"A": ".3f", "Z": ".2f"}
+FORMS = {"A": ".2f", "Z": ".1f"}
+MOST = 10  # of all numbers: one scale of blue is for all arrays
 KEYS = {"A": "S"}  # A is what S becomes
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 CODED, CALL = 30, 26  # the code's size, and its line
-CODES, CALLS = 23, (18, 46)  # the same at the end, where both stand
+CALLS = 30, 70  # lines of both formulas at the end
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
-PALE, DEEP = 0.12, 0.45  # how much colour is in the cells of 0 and of the largest number
-ALIKE, WHOLE = 0.22, 0.07  # in those without numbers; under those that go
+PALE, DEEP = 0.1, 0.55  # how much colour is in the cells of 0 and of the largest number
+ALIKE, MADE, WHOLE = 0.25, 0.55, 0.07  # of arrays without numbers, and of Z; under cells that go
 VIOLET = f"color-mix(in srgb, {PURPLE.drawn} 60%, {BLUE.drawn})"
 BELOW = f"color-mix(in srgb, {VIOLET} 75%, {GREY.drawn})"  # of numbers below 0: no axis's
 TALL, WIDE, SLIM = 26, 54, 40.5  # cells, and those that Q and K have as they are written
 LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above, and what is made
 NAMES = (12, 464)  # middles of names at the left and at the right
-AXIS, NAME = 24, 26  # sizes of axes' letters and of names
+AXIS, NAME = 28, 26  # sizes of axes' letters and of names
 
 
 class Grid(NamedTuple):
@@ -61,7 +62,7 @@ class Grid(NamedTuple):
         Or all alike: with so much blue, and empty places where that is 0.
         """
         parts, numbers = [], ARRAYS[self.name]
-        depths = PALE + (DEEP - PALE) * np.abs(numbers) / numbers.max()
+        depths = PALE + (DEEP - PALE) * np.sqrt(np.abs(numbers) / MOST)
         size = (max(self.wide - AIR, 0), max(self.tall - AIR, 0))
         for (i, j), number in np.ndenumerate(numbers):
             colour, depth = (BELOW if number < 0 else BLUE), depths[i, j]
@@ -82,10 +83,13 @@ class Grid(NamedTuple):
             parts.append(word(key, *middle, text, size=size))
         return parts
 
-    def whole(self, depth: float = WHOLE) -> Part:
-        """What its cells lie on: it stays when they go."""
+    def whole(self, depth: float = WHOLE) -> list[Part]:
+        """What its cells lie on: it stays when they go. It covers what it lies on."""
         size = (self.right() - self.x, self.low() - self.y)
-        return box(f"{self.name} whole", (self.x, self.y), size, BLUE, depth)
+        return [
+            box(f"{self.name} {key}", (self.x, self.y), size, colour, filled)
+            for key, colour, filled in (("ground", GROUND, 1), ("whole", BLUE.drawn, depth))
+        ]
 
     def card(self, row: int) -> list[Part]:
         """A row's cells and numbers, which cover what they pass over, and one the other."""
@@ -148,24 +152,23 @@ class Product(NamedTuple):
         """Of what is made, and the one that is added up."""
         return self.formula[0], self.formula[-1], self.formula[1]
 
-    def code(
-        self, is_added: bool = False, size: float = CODED, y: float = CALL, name: str = "code"
-    ) -> list[Part]:
+    def code(self, is_added: bool = False, alone: float = 0, name: str = "code") -> list[Part]:
         """The line: a sign becomes the one that another has in its place.
 
-        With the letter underlined that is added up.
+        With the letter underlined that is added up; or the formula alone, on a line at that y.
         """
         begins, ends = len(BEGINS), len(BEGINS) + len(self.formula)
         text = BEGINS + self.formula + ENDS.format(self.left.name, self.above.name)
         parts = []
         for n, sign in enumerate(text):
-            key, place = f"{name} {n}", (0.6 * size * (n + 0.5), y)
+            key, at = f"{name} {n}", n - begins if alone else n
+            place = (0.6 * CODED * (at + 0.5), alone or CALL)
             if begins <= n < ends and sign in COLOURS:
-                parts.append(_letter(key, sign, place, size, CODE))
+                parts.append(_letter(key, sign, place, CODED, CODE))
                 if is_added and sign == self.axes()[2]:
-                    parts.append(_underline(f"{key} {sign}", place, size, sign))
-            elif sign != " ":
-                parts.append(word(key, *place, sign, size=size, face=CODE))
+                    parts.append(_underline(f"{key} {sign}", place, CODED, sign))
+            elif sign != " " and (begins <= n < ends or not alone):
+                parts.append(word(key, *place, sign, size=CODED, face=CODE))
         return parts
 
     def meeting(self, is_added: bool = False, size: float = SIZE) -> list[Part]:
@@ -178,7 +181,7 @@ class Product(NamedTuple):
             above = _turned(len(WORDS))
         return [
             *self.code(is_added),
-            *([] if self.above.is_turned else [self.left.whole()]),
+            *([] if self.above.is_turned else self.left.whole()),
             *self.left.boxes(),
             *self.left.says(size=size),
             *above,
@@ -227,9 +230,9 @@ MIX = Product(
     "nm,mv->nv",
 )
 ALONE = Grid("S", 150, 112, 76, 44)  # when k is gone
-# At the end all arrays stand together, so that each axis is one line: only Z's cells have numbers.
-BY, LINES = {"Q": (52, 30), "A": (191, 44), "Z": (342, 52)}, {"V": 71, "K": 130, "Z": 201}
-SHORT, LOW = 15, 22.5  # rows
+# At the end all arrays stand together, so that each axis is one line.
+BY, LINES = {"Q": (44, 31), "A": (196, 44), "Z": (356, 44)}, {"V": 27, "K": 108, "Z": 189}
+SHORT, LOW = (20, 15), 26  # rows of V and K, and of the others
 
 
 def opening() -> Film:
@@ -286,7 +289,7 @@ def _mix() -> list[Frame]:
                 *MIX.along(0, 0),
                 *made.says(),
             ],
-            f"Along m, multiply and add: {MIX.worked()} = {Z[0, 0]:.2f}.",
+            f"Along m, multiply and add: {MIX.worked()}, about {Z[0, 0]:.1f}.",
         ),
     ]
 
@@ -364,20 +367,19 @@ def _all() -> Frame:
     """All arrays, which axes were added up, and which have reached Z."""
     q, k, a, v, z = (
         Grid("Q", BY["Q"][0], LINES["Z"], BY["Q"][1], LOW),
-        Grid("K", BY["A"][0], LINES["K"], BY["A"][1], SHORT, True),
+        Grid("K", BY["A"][0], LINES["K"], BY["A"][1], SHORT[1], True),
         Grid("A", BY["A"][0], LINES["Z"], BY["A"][1], LOW),
-        Grid("V", BY["Z"][0], LINES["V"], BY["Z"][1], SHORT),
+        Grid("V", BY["Z"][0], LINES["V"], BY["Z"][1], SHORT[0]),
         Grid("Z", BY["Z"][0], LINES["Z"], BY["Z"][1], LOW),
     )
     codes = [
         part
         for each, y, name in zip((SCORES, MIX), CALLS, ("first", "code"), strict=True)
-        for part in each.code(True, CODES, y, name)
+        for part in each.code(True, y, name)
     ]
     bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
-    parts = [part for each in (q, k, v) for part in each.boxes(ALIKE)]
-    parts += [a.whole(ALIKE), *z.boxes(), *z.says(size=SMALL), z.named(NAMES[1])]
-    parts += [*(each.named_within() for each in (q, k, v)), a.named_within(-11)]
+    parts = [part for each in (q, k, a, v, z) for part in each.whole(MADE if each is z else ALIKE)]
+    parts += [*(each.named_within() for each in (q, k, v, z)), a.named_within(-11)]
     parts.append(
         word("A is", (a.x + a.right()) / 2, a.low() - 14, f"softmax(S/{ROOT:g})", size=SMALL)
     )

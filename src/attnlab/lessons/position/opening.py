@@ -13,7 +13,7 @@ STEP = 30  # degrees: by as much the lesson turns an arrow at each place, counte
 ASKS, ASKED = "bites", "dog"  # the longer arrow and the shorter: a query (0, −2) and a key (1, 0)
 LONG, SHORT = 2, 1
 TILT = -90  # degrees, from the shorter arrow to the longer one, before either is turned
-APART = 1  # places, from the word that is asked to the one that asks
+APART, FAR = 1, 3  # places, from the word that is asked to the one that asks
 ON = 2  # places, that both move on at a time
 ROUND = range(0, 360 // STEP, ON)  # where the shorter arrow is, once around
 PLACES = 360 // STEP
@@ -44,13 +44,18 @@ def opening() -> Film:
             "So the score tells their order.",
         ),
         _frame(
+            (0, FAR),
+            f"Farther apart, at 0 and {FAR}: score {_whole(score(0, FAR))}. "
+            "So distance counts, too.",
+        ),
+        _frame(
             (0, APART),
-            f"Back again, with score {_whole(alone)}. Next, both words move on by {ON}.",
+            f"Back at 0 and {APART}: score {_whole(alone)}. Next, both words move on by {ON}.",
             [0],
         ),
         _together(2, "Both arrows turn by 60°, and their triangle with them. The score stays."),
         _together(4, "Other places, other arrows, and the same triangle between them."),
-        *(_together(n, f"At {n} and {n + 1}: the same triangle, the same score.") for n in (6, 8)),
+        _together(8, "At 6 and 7, at 8 and 9: the same triangle, the same score."),
         _together(
             10,
             "Six equal triangles: of places, only distance and order count.",
@@ -105,13 +110,13 @@ def _frame(
             line("falls", _seen([tip, foot]), GREEN, 2.5, 1, "2 5"),
             line("shadow", _seen([(0, 0), foot]), GREEN, 13, 0.6),
             line("angle", _seen(between), INK, 2),
-            *_arrow("short", SHORT, BLUE),
         ),
         *_turn(asks, *_arrow("long", LONG, ORANGE, TILT)),
+        *_turn(asked, *_arrow("short", SHORT, BLUE)),
         dot("middle", *MIDDLE, 5),
         *(_score_of(n) for n in so_far if counted),
         _named("short name", ASKED, BLUE, STEP * asked),
-        _named("long name", ASKS, ORANGE, STEP * asks + TILT, foot[0] < -0.5),
+        _named("long name", ASKS, ORANGE, STEP * asks + TILT, foot[0] < -0.5 or not apart),
         *(_places(asked, asks) if at else [word("none", RIGHT, 60, "no places", INK, "start", 22)]),
         word("apart", RIGHT, 94, f"{abs(apart)}° apart", INK, "start", 22),
         word("turns", RIGHT, 180, f"turn by place: {STEP}° each", GREY, "start", SMALL),
@@ -122,18 +127,19 @@ def _frame(
 
 def _standing(asked: int, asks: int) -> list[Part]:
     """Each word over its place, beside the other."""
-    middle, right = _across((asked + asks) / 2), 1 if asks > asked else -1
+    right = 1 if asks > asked else -1
+    left, other = _across(asked) - right * 3, _across(asks) + right * 8
     order = "swapped " * (right < 0)
     return [
-        word(f"{order}asked", middle - right * 22, ROW - 21, ASKED, BLUE, size=SMALL, weight=600),
-        word(f"{order}asks", middle + right * 27, ROW - 21, ASKS, ORANGE, size=SMALL, weight=600),
+        word(f"{order}asked", left, ROW - 21, ASKED, BLUE, size=SMALL, weight=600),
+        word(f"{order}asks", other, ROW - 21, ASKS, ORANGE, size=SMALL, weight=600),
     ]
 
 
 def _places(asked: int, asks: int) -> list[Part]:
     return [
-        word("place of asked", RIGHT, 60, f"{ASKED} at {asked}", BLUE, "start", 22, 600),
-        word("place of asks", RIGHT + 112, 60, f"{ASKS} at {asks}", ORANGE, "start", 22, 600),
+        word("place of asked", RIGHT, 60, f"{ASKED} at {asked}", BLUE, "start", 20, 600),
+        word("place of asks", RIGHT + 112, 60, f"{ASKS} at {asks}", ORANGE, "start", 20, 600),
     ]
 
 

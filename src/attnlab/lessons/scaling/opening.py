@@ -19,8 +19,8 @@ HIGH, LOW = 270, 232  # of the sheet; the line that counts products
 LEFT, RIGHT = 38, 236  # where walks begin and end
 TOP, ZERO, UNIT = 18, 128, 7.5  # line of what the height is; y of a score of 0; px for 1
 ROW, PITCH = 26, 36  # middle of the first book's row; from one to the next
-NAME, BAR = 286, 348  # where books and bars begin
-LONG, THICK = 84, 18  # of the bar of share 1
+NAME, BAR = 281, 344  # where books and bars begin
+LONG, THICK = 90, 18  # of the bar of share 1
 EDGE = 48  # points on an edge of the envelope
 
 
@@ -29,7 +29,7 @@ def opening() -> Film:
     most, then = (_softmax(walks()[:, 64] / by)[BEST] for by in (1, 8))
     frames = [
         _frame(
-            1, "A product is a number of the query times one of the key: here +1 or −1, a step."
+            1, "A number of the query times one of the key is a step: here +1 or −1, by chance."
         ),
         _frame(4, "4 products: up and down partly cancel. Most scores lie within ±√4 = ±2."),
         _frame(16, "Four times the products, about twice the spread: most scores lie within ±4."),
@@ -88,6 +88,13 @@ def _frame(width: int, told: str, divided: bool = False) -> Frame:
     for m in (*(each for each in rows if each != BEST), BEST):  # it lies on the others
         parts += _walk(m, width, UNIT / root)
         parts += _share(m, ZERO - UNIT / root * ends[m], rows.index(m), float(shares[m]))
+    if width == 1:
+        parts += [
+            word(f"step {says}", RIGHT - 4, ZERO + below, says, INK, "end", 26, 700)
+            for says, below in (("+1", -18), ("−1", 36))
+        ]
+    if divided:
+        parts += _was(float(_softmax(ends)[BEST]))
     return Frame(parts, told)
 
 
@@ -114,7 +121,7 @@ def _envelope(width: int, unit: float) -> list[Part]:
 
 def _axis(width: int, divided: bool) -> list[Part]:
     """How many products are added, and how far ±√ of that is."""
-    within = f"±√{width} ÷ √{width} = ±1" if divided else f"±√{width} = ±{width**0.5:.0f}"
+    within = f"±{width**0.5:.0f} ÷ √{width} = ±1" if divided else f"±√{width} = ±{width**0.5:.0f}"
     added = f"{width} product{'s' * (width > 1)}"
     parts = [
         line("axis", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
@@ -147,12 +154,20 @@ def _share(m: int, end: float, row: int, share: float) -> list[Part]:
     What is written fades where the book changes its row, so that no two meet.
     """
     y, colour, weight = ROW + PITCH * row, _colour(m), 700 if m == BEST else 400
-    ink, x = ORANGE if m == BEST else INK, BAR + LONG * share + 5
+    ink, x = ORANGE if m == BEST else INK, BAR + LONG * share + 4
     return [
         curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1 + 7 * share, 0.8),
         word(f"book {m} {row}", NAME, y + 7, BOOKS[m], ink, "start", weight=weight),
         box(f"bar {m} {row}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
         word(f"share {m} {row}", x, y + 6, f"{share:.2f}", colour, "start", SMALL, weight),
+    ]
+
+
+def _was(share: float) -> list[Part]:
+    """Of the first bar: how long it was."""
+    return [
+        box("was long", (BAR, ROW - THICK / 2), (LONG * share, THICK), ORANGE, 0.2),
+        word("was share", BAR + LONG * share + 4, ROW + 6, f"{share:.2f}", GREY, "start", SMALL),
     ]
 
 
