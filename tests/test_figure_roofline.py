@@ -91,8 +91,8 @@ def test_shares_of_the_peak_are_said_at_each_work_and_over_all(figure: Roofline)
     assert {"made up 64 %", "made up 1.0 %"} <= set(
         re.findall(">([^<>]+)</text>", figure.state["pictures"][0])
     )
-    assert tells(
-        figure.state["found"], "made up", "64\u00a0% of its peak", "shared", "1.0\u00a0%", "own"
+    assert figure.state["found"] == (
+        "Shared: at best 64\u00a0% of the made up's peak; own: 1.0\u00a0%"
     )
 
 

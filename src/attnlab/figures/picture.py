@@ -76,10 +76,6 @@ STYLE: Any = {
     "svg.hashsalt": "attnlab",  # the same names in each run
 }
 FIRST, OTHERS = "font-size:1.15em;font-weight:600", "opacity:0.75"  # lines of what is said
-# What is said stands beside a picture where the page leaves it so much room, else above it.
-LEAST = "300px"
-SHEET = '<div style="display:flex;flex-wrap:wrap;gap:0 24px">'
-BESIDE = "overflow-x:auto;min-width:0;flex:0 1 "
 # Panels whose right sides stand below each other where they do not fit beside each other.
 ROW = '<div style="display:flex;flex-wrap:wrap;place-content:normal flex-end">'
 HATCH = "#c4c4c4"
@@ -136,7 +132,6 @@ class Picture:
             f'<p style="margin:0 0 8px;{OTHERS if n else FIRST}">{_lowered(line)}</p>'
             for n, line in enumerate(self.title.splitlines())
         )
-        width = max(sum(piece.width for piece in light) for light, _ in self.rows)
         widest = max(piece.width for light, _ in self.rows for piece in light)
         rows, alt = "", self.alt
         for light, dark in self.rows:
@@ -146,8 +141,8 @@ class Picture:
                 alt = ""  # the first part says all of it
             row += "".join(_hidden(piece, widest) for piece in dark)
             rows += f"{ROW}{row}</div>"
-        drawn = f'<div style="{BESIDE}{width * LARGE:.0f}px">{rows}</div>'
-        shown = f'{SHEET}<div style="flex:1 {LEAST}">{words}</div>{drawn}</div>' if words else drawn
+        wide = max(sum(piece.width for piece in light) for light, _ in self.rows) * LARGE
+        shown = f'{words}<div style="max-width:{wide:.0f}px;overflow-x:auto">{rows}</div>'
         return {"text/plain": repr(self), "text/html": shown}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log2
+from math import atan2, degrees, log2
 from typing import Any, NamedTuple
 
 import traitlets
@@ -21,7 +21,7 @@ ALONG = (0.1, 1e4)  # operations for each byte that are drawn
 UNDER_ROOFS, OVER_ROOFS = 24, 40  # how many times farther the axis goes than the roofs
 LEFT, WIDE, HIGH, RIGHT = 62, 370, 266, 66  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
-MOVING, COMPUTING = "limited by moving", "by computing"
+MOVING, COMPUTING = "limited by moving bytes", "by computing"
 OVER, UNDER = 4, 48  # room over the plot and under it
 LINE, LETTER = 21, 10.4  # of words, where they are largest: from line to line, and a letter
 CLOSE = 1.03  # times as far along, and works are in one place
@@ -160,11 +160,11 @@ def _limit(device: Device, intensity: float) -> str:
 
 def _found(works: Mapping[str, float], devices: Sequence[Device]) -> str:
     """What the fastest device reaches in the works that move the most for each operation."""
-    device, (first, *others) = _from_the_top(devices)[0][0], [*works.items()][:2]
-    reached = [f"{_share(device, first[1])} of its peak in {first[0].replace(', ', ' ')}"]
-    reached += [f"{_share(device, each)} in {_after(first[0], name)}" for name, each in others]
-    said = f"At best the {_called(device, devices)} reaches {', '.join(reached)}"
-    return said.replace(" %", "\u00a0%")
+    device, (first, *others) = _from_the_top(devices)[0][0], _places(dict([*works.items()][:2]))
+    name, at = first[0].replace(", ", " "), first[1]
+    said = f"{name}: at best {_share(device, at)} of the {_called(device, devices)}'s peak"
+    said += "".join(f"; {_after(first[0], each)}: {_share(device, at)}" for each, at in others)
+    return (said[0].upper() + said[1:]).replace(" %", "\u00a0%")
 
 
 def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
@@ -205,6 +205,7 @@ def _chart(
             for intensity in works.values()
         ),
         *_names(axes, devices),
+        _along(axes, _from_the_top(devices)[0][0]),
         wide=480,
         size=15,
     )
@@ -249,7 +250,6 @@ def _frame(axes: Chart, lowest: float) -> str:
             _shifted(
                 WIDE, HIGH + 4, 2.15, "end", "operations per byte (log)", ' font-weight="bold"'
             ),
-            _shifted(8, axes.up.at(500), 0, "start", MOVING, grey),
             _shifted(WIDE, axes.up.at(lowest / TERA) + 2, 0.9, "end", COMPUTING, grey),
         ]
     )
@@ -264,6 +264,18 @@ def _names(axes: Chart, devices: Sequence[Device]) -> list[str]:
         more = f' fill="{colour}" font-weight="bold"'
         named.append(_shifted(WIDE + 6, above, 0.35, "start", name, more))
     return named
+
+
+def _along(axes: Chart, highest: Device) -> str:
+    """What limits where the roofs rise, along them."""
+    bend = highest.flops / highest.bandwidth
+    (x, y), (to_x, to_y) = (
+        (axes.across.at(each), axes.up.at(highest.tera(each))) for each in (ALONG[0], bend)
+    )
+    turned = degrees(atan2(to_y - y, to_x - x))
+    place = f"translate({(x + to_x) / 2:.1f} {(y + to_y) / 2:.1f}) rotate({turned:.1f})"
+    words = _shifted(0, -13, 0, "middle", MOVING, f' fill="{GREY}"')
+    return f'<g transform="{place}">{words}</g>'
 
 
 def _called(device: Device, devices: Sequence[Device]) -> str:

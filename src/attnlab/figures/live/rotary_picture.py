@@ -20,7 +20,7 @@ RADIUS, ROOM = 100, 34  # of the circle in a picture, and around it
 FAR = RADIUS + 23  # from the middle to the degrees
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
-WIDE, LINE, BAR = 220, 82, 30  # of the picture of a score: how wide, a line of it, and a bar
+WIDE, LINE, BAR = 220, 64, 30  # of the picture of a score: how wide, a line of it, and a bar
 BLUE, ORANGE, GREEN, GREY = (
     each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.GREY)
 )
@@ -121,20 +121,24 @@ def score_picture(pairs: Sequence[Pair]) -> str:
     drawn = []
     for n, (label, start, width, colour) in enumerate(rows):
         left, top = across(min(start, start + width)), LINE * n + 20
-        bold = ' font-weight="bold"' if n == len(pairs) else ""
+        bold = ' font-weight="bold" font-size="1.3em"' if n == len(pairs) else ""
         drawn += [
             text(0, top - 6, label, more=bold),
             f'<rect x="{left:.1f}" y="{top}" width="{abs(width) * WIDE / (2 * most):.1f}" '
             f'height="{BAR}" fill="{colour}"/>',
+            f'<path d="M{across(start + width):.1f} {top + BAR}v{LINE - BAR}" stroke="{GREY}" '
+            f'stroke-dasharray="2 3"/>',  # from where one ends the next goes on
         ]
     high = LINE * len(rows)
+    drawn.pop()
     return svg(
         f"dot products {', '.join(written(each, 2) for each in products)}, added up: {score}",
-        (0, 0, WIDE, high),
+        (0, 0, WIDE, high + 10),
         *drawn,
-        f'<path d="M{across(0):.1f} 16V{high - 16}" stroke="{GREY}"/>',
+        f'<path d="M{across(0):.1f} 14V{high - 8}" stroke="{GREY}"/>',
+        text(across(0), high + 6, "0", "middle", f' fill="{GREY}"'),
         wide=WIDE + 60,
-        size=12,
+        size=13,
     )
 
 

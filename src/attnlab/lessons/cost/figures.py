@@ -25,7 +25,7 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         beside: seconds of other ways, by name.
         tokens: N.
     """
-    figure, [[axes]] = new_figure(width=5.1, height=4.2)
+    figure, [[axes]] = new_figure(width=7.6, height=3.8)
     axes.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", linewidth=3)
     best = min(tiles, key=lambda width: tiles[width])
     axes.plot(best, tiles[best], "o", color=ORANGE, markersize=12)

@@ -76,7 +76,7 @@ def what_a_clock_sees() -> Picture:
 def speeds() -> Picture:
     """TFLOP/s by length, as recorded here, and the device's peak."""
     where, own = _own()
-    figure, [[axes]] = new_figure(width=5.1, height=4.6)
+    figure, [[axes]] = new_figure(width=7.6, height=4)
     said = []
     for (name, points), (colour, marker) in zip(own.items(), OURS, strict=False):
         x, y = zip(*points, strict=True)

@@ -45,7 +45,7 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
         shares: for each model, for each seed, the share of right answers about the front and the
             twin.
     """
-    figure, axes = new_figure(width=5, height=4.2)
+    figure, axes = new_figure(width=7.6, height=4.2)
     place, y, seeds, words = axes[0, 0], 0.0, {}, []
     for model, by_seed in shares.items():
         place.annotate(model, (0, y), (-48, 0), textcoords="offset points", va="center")
@@ -156,7 +156,7 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular:
             with all heads, without one, which is drawn, and without others.
     """
-    figure, axes = new_figure(width=5, height=3)
+    figure, axes = new_figure(width=7.6, height=3)
     _, off, *_ = shares
     place, words, follow = axes[0, 0], [], []
     pairs = sorted(shares[off], key=lambda pair: pair.split()[-1])  # by the nearer noun

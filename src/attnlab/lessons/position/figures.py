@@ -124,7 +124,7 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float, low: st
         chance: what guessing gives.
         low: why a model is low from the start; written above the lines of those that are.
     """
-    figure, axes = new_figure(width=5.1, height=4.2)
+    figure, axes = new_figure(width=7.6, height=3.8)
     place, said = axes[0, 0], []
     n = len(next(iter(accuracy.values())))
     place.axvspan(trained - 0.5, n - 0.5, color="#f0f0f0", zorder=0)

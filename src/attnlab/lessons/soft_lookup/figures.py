@@ -56,7 +56,7 @@ def temperature(
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
     peak = int(np.argmax(salt))
-    figure, axes = new_figure(rows=2, width=5.05, height=6.2, sharex=True, height_ratios=(5, 4))
+    figure, axes = new_figure(rows=2, width=7.6, height=5.6, sharex=True, height_ratios=(5, 4))
     upper, lower = axes[:, 0]
     looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
     for share, book, colour, line, (warm, high) in looks:
