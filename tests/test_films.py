@@ -623,7 +623,14 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     for parts, stop in zip(frames, film.STOPS, strict=True):
         thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(3)]
         np.testing.assert_allclose(np.array(thick) / film.FULL, film.answers(stop)[2], atol=0.02)
-        assert parts["ahead"]["x"] == parts["asks"]["cx"]
+        assert parts["ahead"]["x"] == parts["asks"]["cx"] == parts["answers"]["cx"]
+        hard, mixed = film.answers(stop)[:2]
+        assert film.FLOOR - float(parts["answers"]["cy"]) == pytest.approx(
+            film.UNIT * mixed, abs=0.01
+        )
+        assert points(parts["now"])[-1, 1] == pytest.approx(float(parts["answers"]["cy"]), abs=0.1)
+        [named] = [look["y"] for key, look in parts.items() if key.startswith("hard")]
+        assert (named < parts["soft"]["y"]) == (hard > mixed)  # the higher answer's name
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
     assert told[6] == "A step more: hard jumps to 35. Soft goes from 19 to 26."
 
