@@ -93,13 +93,10 @@ def _names(x: float, hard: float, soft: float) -> list[Part]:
     """At ends of lines; hard's goes and comes again, for it would cross soft's."""
     side = 1 if hard > soft else -1
     push = max(APART - abs(hard - soft), 0) / 2 * side
-    named = (
-        (f"hard {hard:.0f} {side}", "hard", hard + push, GREY),
-        ("soft", "soft", soft - push, ORANGE),
-    )
-    words = [word(key, x, y + 7, says, to, "start", 22, 700) for key, says, y, to in named]
+    hards = word(f"hard {hard:.0f} {side}", x, hard + push + 7, "hard", GREY, "start", 22, 700)
+    softs = word("soft", x, soft - push + 7, "soft", ORANGE, "start", 22, 700)
     halo: dict[str, float | str] = {"stroke": GROUND, "stroke-width": 5, "paint-order": "stroke"}
-    return [each._replace(look={**each.look, **halo}) for each in words]
+    return [each._replace(look={**each.look, **halo}) for each in (hards, softs)]
 
 
 def _traces() -> list[Part]:
@@ -111,7 +108,7 @@ def _traces() -> list[Part]:
     ways = [ENDS[0] + (ENDS[2] - ENDS[0]) * step / 90 for step in range(91)]
     glides = [(_x(at), _y(answers(at)[1])) for at in ways]
     return [
-        area("under", [(LEFT, FLOOR), *glides, (RIGHT, FLOOR)], ORANGE, 0.12),
+        area("under", [(LEFT, levels[0]), *glides, (RIGHT, levels[0])], ORANGE, 0.12),
         *(line(f"jump {x:.0f}", [(x, a), (x, b)], GREY, 2, 1, "2 5") for x, (a, b) in jumps),
         *(line(f"step {y:.0f}", [(a, y), (b, y)], GREY, 4, cap="butt") for (a, b), y in steps),
         line("glides", glides, ORANGE, 6),
