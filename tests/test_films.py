@@ -320,13 +320,16 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     answers = [each["answer"] for each in texts]
     assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
-    ends = [texts[-1][f"slope {book}"] for book in "ABC"]
-    assert ends == ["+1", "0", "−1"]
-    ways = [texts[-1][f"way long {book}"] for book in "ABC"]
-    assert ways == ["+4 × 0.25 = +1", "0 × 0.25 = 0", "−2 × 0.50 = −1"]
-    high = [float(shown("05-pytorch")[n]["tip"]["cy"]) for n in range(4)]
+    ways = [[texts[-1][f"{part} {book}"] for part in ("far", "by", "slope")] for book in "ABC"]
+    said = ["+4 × 0.25 = +1", "0 × 0.25 = 0", "−2 × 0.50 = −1"]
+    assert [" ".join(way) for way in ways] == said
+    looks = shown("05-pytorch")
+    high = [float(looks[n]["tip"]["cy"]) for n in range(4)]
     assert high[0] - high[1] == pytest.approx(high[2] - high[0], rel=0.03)  # of the needle
     assert high[3] == pytest.approx(high[0], abs=0.2)
+    bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
+    assert bars == [[104, 18], [0, 18], [52, 36]]  # 26 px for 1 of a value, 72 for all shares
+    assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [18, 18, 36]
 
 
 @pytest.mark.lessons("08-cross-attention")
@@ -660,7 +663,14 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     for parts, stop in zip(frames, film.STOPS, strict=True):
         thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(3)]
         np.testing.assert_allclose(np.array(thick) / film.FULL, film.answers(stop)[2], atol=0.02)
-        assert parts["ahead"]["x"] == parts["asks"]["cx"]
+        assert parts["ahead"]["x"] == parts["asks"]["cx"] == parts["answers"]["cx"]
+        hard, mixed = film.answers(stop)[:2]
+        assert film.FLOOR - float(parts["answers"]["cy"]) == pytest.approx(
+            film.UNIT * mixed, abs=0.01
+        )
+        assert points(parts["now"])[-1, 1] == pytest.approx(float(parts["answers"]["cy"]), abs=0.1)
+        [named] = [look["y"] for key, look in parts.items() if key.startswith("hard")]
+        assert (named < parts["soft"]["y"]) == (hard > mixed)  # the higher answer's name
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
     assert told[6] == "A step more: hard jumps to 35. Soft goes from 19 to 26."
 

@@ -16,11 +16,11 @@ COLOURS = (GREEN, BLUE, PURPLE)
 STEP, LEAST = 0.1, 1e-9  # how far a score is raised; a length that is one
 
 HIGH, BOTTOM, UNIT, HEADS = 270, 262, 26, 15  # of the sheet; y of 0; px for 1; columns' names
-SCORE, SPINE, PAGE = 27, (60, 28), (88, 40)  # middle of scores; left and width of a book's parts
+SCORE, SPINE, PAGE = 25, (52, 26), (78, 36)  # middle of scores; left and width of a book's parts
 BOOK, THICK = 40, 72  # how high a book is; px for a share of 1
-LEFT, RIGHT, WIDE = 130, 236, 78  # where ribbons begin and end; the answer's width
-SCALE, SWING = 382, 72  # the answer's scale, and how far a step is on it
-MARK, WAY = 406, 190  # where arrows of books are, and those to values
+LEFT, RIGHT, WIDE = 116, 197, 70  # where ribbons begin and end; the answer's width
+SCALE, SWING, MARK = 366, 72, 392  # the answer's scale, a step on it, and books' arrows beside it
+WAY, WORKED, SLOPE = 290, 340, 477  # middle of ways to values; ends of words on them
 Numbers = Sequence[float]
 
 
@@ -30,42 +30,41 @@ def opening() -> Film:
     far, pulls, shares = [value - z for value in VALUES], slopes(SCORES), weights(SCORES)
     signed = ", ".join(map(_signed, pulls))
     a, b, c = range(len(BOOKS))
-    rest, all_three = _stage(SCORES), _marks([a, b, c], pulls)
-    why = [*_stage(SCORES, pale=True), _level()]
+    rest = _stage(SCORES)
     frames = [
         Frame(
-            rest,
+            [*rest, *_needle(z)],
             f"A value counts by its book's share. Raise each score by {STEP:g}, one at a time.",
         ),
         Frame(
-            [*_stage(raised(a), a), *_marks([a])],
+            [*_raised(a), *_marks([a])],
             f"Raise A's score by {STEP:g}: {_grows(a)}. It pulls up, to {answer(raised(a)):.2f}.",
         ),
         Frame(
-            [*_stage(raised(c), c), *_marks([a, c])],
+            [*_raised(c), *_marks([a, c])],
             f"Raise C's instead: {_grows(c)}. It pulls down, to {answer(raised(c)):.2f}.",
         ),
         Frame(
-            [*_stage(raised(b), b), *_marks([a, c, b])],
+            [*_raised(b), *_marks([a, c, b])],
             f"Raise B's instead: {_grows(b)}. The answer stays at {answer(raised(b)):.2f}.",
         ),
         Frame(
-            [*rest, *all_three],
+            [*rest, *_needle(z), *_marks([a, b, c], pulls)],
             f"Movement ÷ step is nearly a slope; all three are the gradient: {signed}.",
         ),
         Frame(
-            [*why, *all_three, *_ways(far)],
+            [*_ways(far, pulls), *rest],
             f"Why? A's value is {far[a]:g} above the answer, B's level with it, "
             f"C's {-far[c]:g} below.",
         ),
         Frame(
-            [*why, *all_three, *_ways(far, [pulls[a]])],
-            f"A slope is distance × share. A's share is {shares[a]:.2f}: A pulls by "
-            f"{_signed(pulls[a])}.",
+            [*_ways(far, pulls, worked=1), *rest],
+            f"A slope is distance × share: the area of A's bar, {far[a]:g} × {shares[a]:.2f} = "
+            f"{pulls[a]:g}.",
         ),
         Frame(
-            [*why, *all_three, *_ways(far, pulls)],
-            "C: half as far, twice the share, as hard a pull. B: no distance, no pull.",
+            [*_ways(far, pulls, worked=3), *rest],
+            "C's bar is half as long, twice as wide: C pulls as hard. B's has no length: no pull.",
         ),
     ]
     return Film("Which book pulls the answer, and how hard?", frames, HIGH)
@@ -102,14 +101,14 @@ def _y(value: float) -> float:
     return BOTTOM - UNIT * value
 
 
-def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> list[Part]:
-    """Books, ribbons as thick as their shares, and the answer, as a rule with its needle.
+def _raised(book: int) -> list[Part]:
+    """The stage and the needle when its score has gone up."""
+    scores = raised(book)
+    return [*_stage(scores, book), *_needle(answer(scores))]
 
-    Args:
-        scores: of the books.
-        lifted: a book whose score is raised.
-        pale: ribbons are, and without a needle, so that something else is seen on them.
-    """
+
+def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
+    """Books, ribbons as thick as their shares, and the answer; a book's score may be raised."""
     shares, middle = weights(scores), _y(answer(SCORES))
     parts = [
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
@@ -117,17 +116,17 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
         word("shares", LEFT + 10, HEADS, "share", GREY, "start", SMALL),
         word("its name", RIGHT + WIDE / 2, middle - 14, "answer", size=SMALL),
     ]
-    top, seen = middle - THICK / 2, 0.2 if pale else 0.55
+    top = middle - THICK / 2
     for n, (name, share, value, colour) in enumerate(
         zip(BOOKS, shares, VALUES, COLOURS, strict=True)
     ):
         thick, y = THICK * share, _y(value)
         end = top + thick / 2
-        ribbon = curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, seen)
+        ribbon = curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.55)
         below = y + thick / 2 + 18 if value < answer(SCORES) else y - thick / 2 - 6
         look: dict[str, Any] = {"colour": INK}
         if n == lifted:
-            look = {"colour": ORANGE, "size": 22, "weight": 700}
+            look = {"colour": ORANGE, "size": 20, "weight": 700}
         parts += [
             _ends(ribbon, linecap="butt"),
             box(f"part {name}", (RIGHT, top), (WIDE, thick), colour, 0.2),
@@ -137,12 +136,11 @@ def _stage(scores: Numbers, lifted: int | None = None, pale: bool = False) -> li
         says = f"{share:.2f}"
         parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
         top += thick
-    z = answer(scores)
-    parts += [
+    return [
+        *parts,
         box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
-        word("answer", RIGHT + WIDE / 2, middle + 16, f"{z:.2f}", size=26, weight=700),
+        word("answer", RIGHT + WIDE / 2, middle + 16, f"{answer(scores):.2f}", size=24, weight=700),
     ]
-    return parts if pale else [*parts, *_needle(z)]
 
 
 def _ends(stroke: Part, **shapes: str) -> Part:
@@ -162,19 +160,13 @@ def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
     ]
 
 
-def _level() -> Part:
-    """How high the answer is, at the pages."""
-    y = _y(answer(SCORES))
-    return line("level", [(LEFT, y), (RIGHT, y)], INK, 2, 0.8, "5 5")
-
-
 def _needle(z: float) -> list[Part]:
     """From the answer to a scale on which a step is seen."""
     first, right = answer(SCORES), RIGHT + WIDE
     middle = _y(first)
     y = middle - SWING * (z - first) / STEP
     parts = [
-        word("zoomed", SCALE, HEADS, "answer, zoomed in", GREY, size=SMALL),
+        word("zoomed", SCALE, HEADS, "zoomed in", GREY, size=SMALL),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
         line("needle", [(right, middle), (SCALE - 4, y)], INK, 4),
         dot("pivot", right, middle, 6),
@@ -192,9 +184,6 @@ def _needle(z: float) -> list[Part]:
 def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
     """How far raising these has moved the answer, on its scale, and what slopes that makes."""
     z, parts = answer(SCORES), list[Part]()
-    if pulls:
-        x = MARK + 50
-        parts.append(word("slopes", x, _y(z) - SWING - 14, "slope", GREY, size=SMALL))
     for n in books:
         name, colour = BOOKS[n], COLOURS[n]
         by = (answer(raised(n)) - z) / STEP
@@ -202,12 +191,20 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
             by, mark = 0, dot(f"moved {name}", MARK, _y(z), 5, colour)
         else:
             mark = _arrow(f"moved {name}", MARK, _y(z), -SWING * by, colour, 3)
-        y = _y(z) - 0.6 * SWING * by + 8
-        parts += [mark, word(f"whose {name}", MARK + 22, y, name, colour, size=22, weight=700)]
+        y = _y(z) - 0.6 * SWING * by
+        parts += [mark, word(f"whose {name}", MARK + 22, y + 8, name, colour, size=22, weight=700)]
         if pulls:
-            said = _signed(pulls[n])
-            parts.append(word(f"slope {name}", MARK + 52, y, said, colour, size=24, weight=700))
-    return parts
+            parts.append(_slope(n, y, pulls[n]))
+    return [*parts, _slopes()] if pulls else parts
+
+
+def _slopes() -> Part:
+    return word("slopes", SLOPE, HEADS, "slope", GREY, "end", size=SMALL)
+
+
+def _slope(book: int, y: float, pull: float) -> Part:
+    key, says = f"slope {BOOKS[book]}", _signed(pull)
+    return word(key, SLOPE, y + 9, says, COLOURS[book], "end", 28, 700)
 
 
 def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
@@ -218,21 +215,26 @@ def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: f
     return _ends(line(key, points, colour, thick), linejoin="round")
 
 
-def _ways(lengths: Numbers, pulls: Numbers = ()) -> list[Part]:
-    """From the answer's height to pages, how long that is, and slopes of the first ones."""
+def _ways(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
+    """From the answer's height to values', as wide as shares for the first ones: their slopes."""
     start = _y(answer(SCORES))
-    parts = list[Part]()
-    for n, (name, length) in enumerate(zip(BOOKS, lengths, strict=True)):
-        colour, says = COLOURS[n], _signed(length)
-        if n < len(pulls):
-            says += f" × {weights(SCORES)[n]:.2f} = {_signed(pulls[n])}"
-        y = start - UNIT * length + 16
-        way = _arrow(f"way {name}", WAY, start, -UNIT * length, colour, 6)
+    parts = [word("distances", WAY, HEADS, "distance", GREY, size=SMALL), _slopes()]
+    for n, (name, length, share) in enumerate(zip(BOOKS, lengths, weights(SCORES), strict=True)):
+        colour, y, wide = COLOURS[n], _y(VALUES[n]), THICK * share * (n < worked)
+        corner = (WAY - wide / 2, min(start, y))
+        way, seen = _arrow(f"way {name}", WAY, start, y - start, colour, 4), (LEFT + RIGHT) / 2
         if abs(length) < LEAST:
-            way, y = dot(f"way {name}", WAY, start, 8, colour), start - THICK / 2 - 8
-        parts.append(way)
-        if n < len(pulls) or abs(length) > LEAST:
-            parts.append(word(f"way long {name}", WAY + 18, y, says, colour, "start", 20, 700))
+            seen, way = RIGHT + WIDE, dot(f"way {name}", WAY, start, 6, colour)
+        parts += [
+            line(f"level {name}", [(seen, y), (WAY, y)], GREY, 1.5, 1, "2 5"),
+            box(f"pull {name}", corner, (wide, abs(y - start)), colour, 0.55),
+            way,
+            word(f"far {name}", WORKED, y + 7, _signed(length), colour, "end", SMALL, 600),
+            _slope(n, y, pulls[n]),
+        ]
+        if n < worked:
+            says = f"× {share:.2f} ="
+            parts.append(word(f"by {name}", WORKED + 6, y + 7, says, colour, "start", SMALL))
     return parts
 
 
