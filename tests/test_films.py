@@ -902,23 +902,25 @@ def test_each_rows_arcs_are_weights_and_its_ink_is_what_the_way_keeps() -> None:
         weights = dict(enumerate(known[way]["weights"][:-1]))
         if way == "sum":
             assert max(weights.values()) < 0.1  # no book stands out
-            weights = {film.BOOKS // 2: 1}  # over the table, off the books
-            left, right = points(last["sum head 0"])[:, 0]
-            assert points(last["sum shelf"])[1, 0] < left < ends(last[arcs[16]])[1] < right
+            weights = {film.BOOKS: 1}  # over the table, off the books
+            table = last["sum kept"]
+            left, right = float(table["x"]), float(table["x"]) + float(table["width"])
+            assert points(last["sum shelf"])[1, 0] < left < ends(last[arcs[film.BOOKS]])[1] < right
+            added = [ends(last[f"sum adds {n}"]) for n in range(film.BOOKS)]
+            middles = [film.ROOMS["sum"].at(n) for n in range(film.BOOKS)]
+            np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
+            assert all(left < to < right for _, to in added)
         assert {*arcs} == {m for m, weight in weights.items() if weight >= film.LEAST}
         for m, key in arcs.items():
             thick = 1 + (film.THICKEST - 1) * weights[m]
             assert float(last[key]["stroke-width"]) == pytest.approx(thick, abs=0.01)
             assert (last[key]["stroke"] == BLUE.drawn) == (m == film.ASKED)
-        found = sum(key.startswith(f"{way} found") for key in last)
-        assert found == (film.HEADS if film.ASKED in arcs else 0)
-        heights = {points(last[f"{way} head {head}"])[0, 1] for head in range(film.HEADS)}
-        assert len(heights) == (1 if way == "shared" else film.HEADS)
+        assert bool(last[f"{way} found"]["height"]) == (film.ASKED in arcs)
         tokens = _ink(last, way) / _ink(last, "full") * film.BOOKS + (way == "window")
         many = film.BOOKS + (way in ("window", "sum"))  # with the question, which has no ink
         assert tokens / many == pytest.approx(kept[way] / kept["full"], abs=0.005)
     for n, parts in enumerate(frames[1:]):
-        seen = [way for way in film.WAYS if parts[f"{way} head 0"]["opacity"]]
+        seen = [way for way in film.WAYS if parts[f"{way} kept"]["opacity"]]
         assert seen == [*film.WAYS][: n + 1]
     assert kept["window"] * 33 == kept["full"] * 8
     assert kept["sum"] * 7 == pytest.approx(kept["full"], rel=0.05)
@@ -927,14 +929,9 @@ def test_each_rows_arcs_are_weights_and_its_ink_is_what_the_way_keeps() -> None:
 
 
 def _ink(parts: dict[str, dict[str, float | str]], way: str) -> float:
-    """How large a way's dashes are together, those in one place counted once."""
-    stripes = {str(look["d"]): look for key, look in parts.items() if f"{way} head" in key}
-    large = 0.0
-    for look in stripes.values():
-        dash, gap = map(float, str(look["stroke-dasharray"]).split())
-        start, end = points(look)[:, 0]
-        large += round((end - start + gap) / (dash + gap)) * dash * float(look["stroke-width"])
-    return large
+    """How large a way's bar is."""
+    bar = parts[f"{way} kept"]
+    return float(bar["width"]) * float(bar["height"])
 
 
 @pytest.mark.lessons("12-shortcuts")
