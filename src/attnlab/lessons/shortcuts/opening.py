@@ -77,7 +77,7 @@ class Room(NamedTuple):
 
 
 STAGE = Room(LEFT, 440, 96, 168, 40)
-ROOMS = {way: Room(134, 344, 21, 49 + 61 * n, 28) for n, way in enumerate(WAYS)}
+ROOMS = {way: Room(134, 340, 21, 49 + 61 * n, 28) for n, way in enumerate(WAYS)}
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
