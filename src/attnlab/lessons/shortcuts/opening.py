@@ -1,9 +1,9 @@
 """Lesson 12 opens with a table that fills up: four ways to keep a text, and what each one loses.
 
-One question is asked of all, for the letter in a far book. What a way keeps of the books is inked,
-a stripe for each head, as large as it is beside what full attention keeps; pale is what it gave up.
-The readers were trained as the lesson trains them; `python -m tests.claims.shortcuts` does that
-again, and records in `opening.json` what they look at in one text, and how often they are right.
+One question is asked of all, for the letter in a far book. What a way keeps of the books is one
+bar, as large as it is beside what full attention keeps; pale is what it gave up. The readers were
+trained as the lesson trains them; `python -m tests.claims.shortcuts` does that again, and records
+in `opening.json` what they look at in one text, and how often they are right.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ ASKED = 4  # the book, out of every window's reach
 HEADS, WIDTH = 4, 8  # and numbers in a head's key
 TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
-HIGH, LEFT, RIGHT = 264, 4, 476  # of the sheet; of names, and of results
-LEAST, THICKEST = 0.05, 9  # a weight that is drawn; an arc of weight 1
-BOOK, GAP = 0.8, 2  # a book's width, as a share of its room; between the stripes of heads
+HIGH, LEFT, RIGHT = 266, 4, 476  # of the sheet; its edges
+NAMES, KEEPS = 124, 78  # where names end, and how much is kept
+LEAST, THICKEST = 0.1, 9  # a weight that is drawn; an arc of weight 1
+BOOK, BESIDE = 0.8, 9  # a book's width, as a share of its room; from the shelf to the table
 FOUND = 0.95  # right so often, it finds
-BIG, LARGE, HEAVY = 24, 25, 700  # words; results
+BIG, LARGE, HEAVY = 24, 28, 700  # words; results
 
 WAYS = {"full": "full attention", "window": "window", "sum": "running sum", "shared": "shared keys"}
 TOLD = (
-    f"Full attention keeps every book's key and value, in {HEADS} heads, and finds it.",
+    f"Full attention keeps each book's key and value, in {HEADS} heads, and finds the far one.",
     f"A window keeps the question and the last {WINDOW - 1} books. "
     f"Far ones it guesses: 1 in {LETTERS}.",
-    "A running sum adds all books into one small table in each head.",
-    f"{HEADS} heads share keys and values. For four books at once: {AT_ONCE['shared']:.0%}, "
-    f"where full attention has {AT_ONCE['full']:.0%}.",
+    "A running sum adds all books into one small table in each head. No book stands out.",
+    f"{HEADS} heads share each book's key and value, and find it. "
+    f"For four books at once: {AT_ONCE['shared']:.0%}; full attention: {AT_ONCE['full']:.0%}.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
 
@@ -52,8 +53,8 @@ class Room(NamedTuple):
 
     @property
     def pitch(self) -> float:
-        """From one token to the next."""
-        return (self.right - self.left) / (BOOKS + 1)
+        """From one book to the next."""
+        return (self.right - self.left) / BOOKS
 
     @property
     def wide(self) -> float:
@@ -62,30 +63,21 @@ class Room(NamedTuple):
 
     @property
     def asks(self) -> float:
-        """The middle of the question, which is as high as books."""
-        return self.before(BOOKS) + 0.34 * self.high
+        """The middle of the question."""
+        return self.right + 5 + 0.3 * self.high
 
     @property
-    def table(self) -> float:
-        """The middle of a running sum, which stands behind the question."""
-        return self.right + 36
+    def table(self) -> tuple[float, float]:
+        """The edges of a running sum, which stands between books and question."""
+        return self.right + BESIDE, self.right + BESIDE + TABLE * self.pitch
 
-    @property
-    def dashes(self) -> str:
-        """A line of books."""
-        return f"{self.wide:.2f} {self.pitch - self.wide:.2f}"
-
-    def at(self, n: int) -> float:
-        """The middle of a token."""
+    def at(self, n: float) -> float:
+        """The middle of a book."""
         return self.left + (n + 0.5) * self.pitch
 
-    def before(self, n: int) -> float:
-        """The left edge of a book."""
-        return self.at(n) - self.wide / 2
 
-
-STAGE = Room(LEFT, 466, 96, 168, 40)
-ROOMS = {way: Room(162, 364, 21, 49 + 60 * n, 24) for n, way in enumerate(WAYS)}
+STAGE = Room(LEFT, 440, 96, 168, 40)
+ROOMS = {way: Room(134, 340, 21, 49 + 61 * n, 28) for n, way in enumerate(WAYS)}
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
@@ -110,10 +102,9 @@ def opening() -> Film:
             word("of", RIGHT, 17, "right on far books", GREY, "end", SMALL),
         ]
         for n, way in enumerate(WAYS):
-            books, *question = _shelf(way, ROOMS[way])
-            parts += [books, *_ink(way, n <= turn), *question, _words(way)[0]]
+            parts += [*_shelf(way, ROOMS[way], n <= turn), _name(way)]
             if n <= turn:
-                parts += [*_looks(way, known), _words(way)[1], _result(way, known)]
+                parts += [*_looks(way, known), *_result(way, known)]
         frames.append(Frame(parts, told))
     return Film("Three ways to keep less: is a far book found?", frames, HIGH)
 
@@ -121,56 +112,65 @@ def opening() -> Film:
 # A shelf ------------------------------------------------------------------------------------------
 
 
-def _shelf(way: str, room: Room, seen: float = 1) -> list[Part]:
-    """All books, pale, the one that is asked for with an edge; and the question."""
-    y = room.floor + 2 + room.high / 2
-    ends = [(room.before(n), y) for n in (0, BOOKS)]
-    corner, size = (room.before(ASKED), room.floor + 2), (room.wide, room.high)
-    place = room.asks, y + 0.36 * room.high
+def _shelf(way: str, room: Room, inked: bool = False, seen: float = 1) -> list[Part]:
+    """All books, pale, what is kept of them, the one that is asked for, and the question."""
+    top, low = room.floor + 3, room.floor + 3 + room.high
+    edge = (room.pitch - room.wide) / 2
+    ends = [(x, (top + low) / 2) for x in (room.left + edge, room.right - edge)]
+    (start, end), high, asks = (room.left, room.right), room.high, room.asks
+    if inked and way == "window":
+        start = room.right - (WINDOW - 1) * room.pitch
+    if inked and way == "sum":
+        start, end = room.table
+        asks += end - room.right
+    if inked and way == "shared":
+        high /= HEADS
+    asked = room.at(ASKED) - room.wide / 2, top
+    found = high if inked and way in ("full", "shared") else 0
+    dashes = f"{room.wide:.2f} {room.pitch - room.wide:.2f}"
     return [
-        line(f"{way} shelf", ends, GREY, room.high, 0.2 * seen, room.dashes, "butt"),
-        box(f"{way} asked", corner, size, BLUE, 0, 1.5, seen),
-        word(f"{way} asks", *place, "?", size=room.high, weight=HEAVY, opacity=seen),
+        line(f"{way} shelf", ends, GREY, room.high, 0.25 * seen, dashes, "butt"),
+        box(f"{way} kept", (start, top), (end - start, high), PURPLE, opacity=float(inked)),
+        box(f"{way} asked", asked, (room.wide, room.high), BLUE, 0, 2, seen),
+        box(f"{way} found", asked, (room.wide, found), BLUE, opacity=seen),
+        word(
+            f"{way} asks",
+            asks,
+            low - 0.14 * room.high,
+            "?",
+            size=room.high,
+            weight=HEAVY,
+            opacity=seen,
+        ),
     ]
 
 
-def _ink(way: str, known: bool) -> list[Part]:
-    """What is kept of each book in each head; before its turn all, which is not seen yet."""
-    room, parts, dashes = ROOMS[way], [], ROOMS[way].dashes
-    start, end = room.before(0), room.before(BOOKS)
-    if known and way == "window":
-        start = room.before(BOOKS - WINDOW + 1)
-    if known and way == "sum":
-        wide = TABLE * room.wide
-        start, end, dashes = room.table - wide / 2, room.table + wide / 2, f"{wide:.2f} 1"
-    thick = (room.high - (HEADS - 1) * GAP) / HEADS
-    for head in range(HEADS):
-        stripe = 0 if known and way == "shared" else head
-        y = room.floor + 2 + thick / 2 + stripe * (thick + GAP)
-        look: dict[str, Any] = {"opacity": float(known), "cap": "butt"}
-        ends = [(start, y), (end, y)]
-        parts.append(line(f"{way} head {head}", ends, PURPLE, thick, dashes=dashes, **look))
-        if way in ("full", "shared"):
-            ends = [(room.before(ASKED), y), (room.before(ASKED) + room.wide, y)]
-            parts.append(line(f"{way} found {head}", ends, BLUE, thick, **look))
-    return parts
-
-
 def _looks(way: str, known: Known) -> list[Part]:
-    """What is looked at, in the mean of heads; who keeps no books looks at the table."""
-    room = ROOMS[way]
+    """What is looked at, in the mean of heads; who keeps no books looks at their sum."""
+    room, parts = ROOMS[way], list[Part]()
+    asks, (start, end) = room.asks, room.table
     seen = [(n, room.at(n), each) for n, each in enumerate(known[way]["weights"][:-1])]
     if way == "sum":
-        seen = [(BOOKS // 2, room.table, 1)]
-    parts = []
-    for n, x, weight in seen:
+        asks += end - room.right
+        for n, x, _ in seen:
+            to = start + (end - start) * (0.55 - 0.5 * n / BOOKS)
+            look: dict[str, Any] = {"opacity": 2, "pull": _pull(room, n)}
+            parts.append(arc(f"sum adds {n}", x, to, room.floor, 0, PURPLE, **look))
+        seen = [(BOOKS, end - 6, 1)]
+    for n, x, weight in sorted(
+        seen, key=lambda each: each[0] == ASKED
+    ):  # what is found lies in front
         if weight >= LEAST:
-            pull = room.rise * (0.4 + 0.6 * (BOOKS - n) / BOOKS) / 0.75
-            look: dict[str, Any] = {"opacity": 1.4, "pull": pull, "thickest": THICKEST}
-            ends, colour = (room.asks, x), BLUE if n == ASKED else ORANGE
-            key = f"{way} look {n}"
-            parts.append(arc(key, *ends, room.floor, weight, colour, dashes="1 0", **look))
+            colour = BLUE if n == ASKED else ORANGE
+            look = {"pull": _pull(room, n), "opacity": 1 / (0.25 + 0.75 * weight)}
+            look |= {"dashes": "1 0", "thickest": THICKEST}
+            parts.append(arc(f"{way} look {n}", asks, x, room.floor, weight, colour, **look))
     return parts
+
+
+def _pull(room: Room, n: int) -> float:
+    """How far an arc's ends pull it up, the further the book is."""
+    return room.rise * (0.4 + 0.6 * (BOOKS - n) / BOOKS) / 0.75
 
 
 # Words --------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _question() -> list[Part]:
     y = STAGE.floor + STAGE.high + 32
     return [
         arc(f"full look {ASKED}", *ends, STAGE.floor, 0.2, BLUE, 2, dashes="1 9", **look),
-        *(part for way in WAYS for part in _shelf(way, STAGE, float(way == "full"))),
+        *(part for way in WAYS for part in _shelf(way, STAGE, seen=float(way == "full"))),
         word("books", LEFT, 26, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
         word("does", LEFT, 52, "each has a title, and a letter inside", GREY, "start", BIG),
         word("this", ends[1] - 8, y, "this one", BLUE, "start", BIG, HEAVY),
@@ -191,18 +191,16 @@ def _question() -> list[Part]:
     ]
 
 
-def _words(way: str) -> tuple[Part, Part]:
-    """A way's name, and how much it keeps."""
-    name, y, many = WAYS[way], ROOMS[way].floor, kept()
-    keeps = f"keeps {many[way] / many['full']:.0%}"
-    return (
-        word(f"{way} name", LEFT, y + 3, name, anchor="start", size=SMALL, weight=HEAVY),
-        word(f"{way} keeps", LEFT, y + 25, keeps, PURPLE, "start", SMALL),
-    )
+def _name(way: str) -> Part:
+    return word(f"{way} name", NAMES, ROOMS[way].floor, WAYS[way], anchor="end", size=SMALL)
 
 
-def _result(way: str, known: Known) -> Part:
-    """How often a way is right."""
-    right, y = known[way]["right"], ROOMS[way].floor + 22
-    colour = BLUE if right >= FOUND else ORANGE
-    return word(f"{way} right", RIGHT, y, f"{right:.0%}", colour, "end", LARGE, HEAVY)
+def _result(way: str, known: Known) -> list[Part]:
+    """How much a way keeps, and how often it is right."""
+    y, many, right = ROOMS[way].floor + 26, kept(), known[way]["right"]
+    keeps, colour = f"{many[way] / many['full']:.0%}", BLUE if right >= FOUND else ORANGE
+    return [
+        word(f"{way} keeps", KEEPS, y, keeps, PURPLE, "end", BIG, HEAVY),
+        word(f"{way} of it", NAMES, y, "kept", PURPLE, "end", SMALL),
+        word(f"{way} right", RIGHT, y, f"{right:.0%}", colour, "end", LARGE, HEAVY),
+    ]
