@@ -1,60 +1,47 @@
-"""Lesson 13 opens with where the scores are: one attention, by two ways, on one GPU.
+"""Lesson 13 opens with where the time goes: one attention, by two ways, on one GPU.
 
-Each way has a lane, from a large memory to a small chip. Attend's scores go to memory and come
-back, all of them, three times; those of PyTorch's call stay on the chip, a tile at a time. What
-else a way reads and writes is little, and not drawn. Below are times, to one scale. Times and bytes
-are the newest that are recorded beside the lesson, those of its longest text; both ways compute in
-float16. When a trip ends was not measured: attend's first ends here as the call does, and what is
-left of its time is shared out alike among the others.
+Both times are bars on one scale. Attend's scores travel between a large memory and a small chip,
+six times; each trip puts its least time into attend's bar: all bytes of the scores, at the fastest
+that this memory was measured to be. Those of PyTorch's call stay on the chip, a tile at a time.
+What else a way reads and writes is little, and not drawn. Times, bytes and the memory's speed are
+the newest that are recorded beside the lesson, those of its longest text; both ways compute in
+float16.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import SMALL, Part, Place, area, box, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 WAYS = {"naive": "attend", "sdpa": "PyTorch's call"}  # as recorded
 WIDTH = 128  # of a head
 SCORE = 2  # bytes of a score in float16
-TRIPS = 6  # of all scores, to memory or back, in `bench.ways.naive`
-STEPS = "scores", "scale", "softmax", "mix"  # of it
-OVER = 3, 5, 6  # trips, at the end of its last three steps
-TRAVELS = (  # what is told of the first two
-    "attend reads all scores back, only to scale them, and writes them again.",
-    "They come back for the softmax. Its weights, as many, go to memory.",
-)
+STEPS = (
+    "scores",
+    "scale",
+    "scale",
+    "softmax",
+    "softmax",
+    "mix",
+)  # of each trip, in `bench.ways.naive`
+TRIPS = len(STEPS)  # of all scores, to memory or back
 
-HIGH = 269  # of the sheet
+HIGH = 268  # of the sheet
 LEFT, RIGHT = 6, 474  # of all
-HEADS, TOPS = {"naive": 21, "sdpa": 118}, {"naive": 30, "sdpa": 127}  # of lanes: names, drawings
-MEMORY, CHIP = (190, 64), (100, 52)  # their sizes
-HOLDS, EDGE = 92, 8  # width of all scores in memory, and their way from its edge
-ROAD = LEFT + MEMORY[0] + 3, RIGHT - CHIP[0] - 3  # from edge to edge
-LANE, SHAFT, TIP = 9, 1.8, 4.5  # from arrow to arrow; half a shaft's thickness, and half a tip's
-CELLS, CELL = 4, 11  # tiles along a side; a tile on the chip
-RUN = 0, 8  # tiles that the call has done, half its time apart
-BARS = {"naive": (209, "attend"), "sdpa": (243, "call")}  # of times: top, name
-BEGIN, BAR, LONGEST = 78, 22, 290  # left, thickness, longest
+TOP, MEMORY, CHIP = 27, (130, 88), (110, 68)  # of the upper half; sizes
+ROAD = LEFT + MEMORY[0] + 6, RIGHT - CHIP[0] - 6  # from edge to edge
+MIDDLE = TOP + MEMORY[1] / 2
+SHAFT, TIP, HEAD = 13, 25, 28  # half a shaft's thickness, half a tip's, and its length
+THIN = 1, 5, 9
+CELLS, CELL = 4, 13  # tiles along a side; a tile on the chip
+BARS = {"naive": 153, "sdpa": 224}  # of times: tops
+BAR, LONGEST, HERO = 34, RIGHT - LEFT, 30  # thick; long; size of numbers
 Rows = dict[str, dict[str, Any]]
-
-
-class Moment(NamedTuple):
-    """What is drawn at one time.
-
-    Attributes:
-        now: seconds since both began.
-        trip: how often all scores have gone to memory or come back; half, while they go.
-        done: how many of the call's tiles are; the next one is worked on.
-    """
-
-    now: float
-    trip: float
-    done: int = CELLS**2
 
 
 def opening() -> Film:
@@ -62,20 +49,20 @@ def opening() -> Film:
     newest, rows = recorded()[0], longest()
     n, device = rows["naive"]["n"], " ".join(newest["device"].split()[:2])
     slow, fast = (rows[way]["seconds"] for way in WAYS)
-    moments = [Moment(fast * half / 2, half / 2, done) for half, done in enumerate(RUN)]
-    moments += [Moment(_until(trip), trip) for trip in (1, *OVER)]
     told = [
-        f"{device}, {n:,} tokens, {_run()['heads']} heads: {_gone(1)} of scores.",
-        "attend sends every score to memory. The call takes a tile through all steps.",
-        f"{_ms(fast)}, and the call is done: it used each tile straight away, on the chip.",
-        *TRAVELS,
-        f"They come back for the mix: {_ms(slow)} with six such trips, {_ms(fast)} with none.",
+        f"{device}, {n:,} tokens, {_run()['heads']} heads: the same answer, in {_ms(slow)} or "
+        f"{_ms(fast)}. Guess why.",
+        f"attend writes all scores to memory, {_size()}: {_ms(trip())} at the memory's speed.",
+        "It reads them back, only to scale them.",
+        "Scaled, all of them are written again.",
+        "The softmax reads them.",
+        "It writes as many weights.",
+        f"The mix reads these: six trips, {1000 * TRIPS * trip():.3g} of the {_ms(slow)}.",
+        f"PyTorch's call takes each tile through all steps on the chip, so no score travels: "
+        f"{_ms(fast)}.",
     ]
-    frames = [Frame(_parts(each, rows), says) for each, says in zip(moments, told, strict=True)]
-    more, y = f"{slow / fast:.0f}× as fast", BARS["sdpa"][0] + BAR - 1
-    faster = word("faster", RIGHT, y, more, ORANGE, "end", 30, 700)  # beside the call's time
-    frames[-1] = frames[-1]._replace(parts=[*frames[-1].parts, faster])
-    return Film("Scores go to memory and back, or stay on the chip", frames, HIGH)
+    frames = [Frame(_parts(trips, rows), says) for trips, says in enumerate(told)]
+    return Film("Where do 20 ms go?", frames, HIGH)
 
 
 def longest() -> Rows:
@@ -90,10 +77,9 @@ def scores_in_bytes() -> int:
     return int(longest()["naive"]["n"] ** 2 * _run()["heads"] * SCORE)
 
 
-def _until(trip: float) -> float:
-    """Seconds until so many trips are over."""
-    slow, fast = (longest()[way]["seconds"] for way in WAYS)
-    return float(fast + (slow - fast) * (trip - 1) / (TRIPS - 1)) if trip else 0
+def trip() -> float:
+    """Seconds that all scores take at least, to memory or back."""
+    return float(scores_in_bytes() / _run()["peak"]["bandwidth"])
 
 
 def _run() -> dict[str, Any]:
@@ -102,98 +88,115 @@ def _run() -> dict[str, Any]:
     return run
 
 
-def _parts(moment: Moment, rows: Rows) -> list[Part]:
+def _parts(trips: int, rows: Rows) -> list[Part]:
+    """Both bars, and over them who holds scores after so many trips; after all, the call."""
+    is_call = trips > TRIPS
+    parts = [*_places(), *(_call() if is_call else _attend(trips)), *_bars(rows, is_call)]
+    second = LONGEST / rows["naive"]["seconds"]
+    for n in range(TRIPS):  # a bar's piece grows with its arrow
+        corner = LEFT + second * n * trip(), BARS["naive"]
+        size = second * trip() * (n < trips), BAR
+        parts.append(box(f"took {n + 1}", corner, size, BLUE, 1, 0))
+        if n < trips:
+            x, y = corner[0] + size[0] / 2, BARS["naive"] + 23
+            parts.append(word(f"number {n + 1}", x, y, f"{n + 1}", GROUND, weight=700))
+    return parts
+
+
+def _bars(rows: Rows, are_compared: bool) -> list[Part]:
     parts: list[Part] = []
     for way, name in WAYS.items():
-        took, (y, short) = rows[way]["seconds"], BARS[way]
-        long = max(LONGEST * min(moment.now, took) / rows["naive"]["seconds"], 2)
+        seconds, y = rows[way]["seconds"], BARS[way]
+        long = LONGEST * seconds / rows["naive"]["seconds"]
         parts += [
-            word(f"name {way}", LEFT, HEADS[way], name, anchor="start", weight=700),
-            *_places(way, TOPS[way]),
-            word(f"time {way}", LEFT, y + 17, short, GREY, "start", SMALL),
-            box(f"bar {way}", (BEGIN, y), (long, BAR), ORANGE, 0.35, 2),
+            box(f"bar {way}", (LEFT, y), (long, BAR), ORANGE, 0.3, 0),
+            word(f"name {way}", LEFT, y - 9, name, anchor="start", weight=700),
         ]
-        if moment.now >= took:
-            parts.append(
-                _hero(f"took {way}", BEGIN + long + 10, y + 20, _ms(took), ORANGE, "start")
-            )
-    parts += [*_attend(moment.trip, TOPS["naive"]), *_call(moment.done, TOPS["sdpa"])]
-    return parts
+    slow, fast = (rows[way]["seconds"] for way in WAYS)
+    y = BARS["sdpa"] + BAR - 6
+    heroes = [
+        word("slow", RIGHT, BARS["naive"] - 9, _ms(slow), ORANGE, "end", HERO, 700),
+        word("fast", LEFT + long + 10, y, _ms(fast), ORANGE, "start", HERO, 700),
+        word("faster", RIGHT, y, f"{slow / fast:.0f}× as fast", ORANGE, "end", HERO, 700),
+    ]
+    return [*parts, *(heroes if are_compared else heroes[:2])]
 
 
-def _hero(key: str, x: float, y: float, text: str, colour: Colour, anchor: str) -> Part:
-    return word(key, x, y, text, colour, anchor, 26, 700)
-
-
-def _places(way: str, top: float) -> list[Part]:
+def _places() -> list[Part]:
     """A large memory and a small chip."""
-    y, name = top + MEMORY[1] / 2 + 6, LEFT + EDGE + 2
-    corner = RIGHT - CHIP[0], top + (MEMORY[1] - CHIP[1]) / 2
+    corner = RIGHT - CHIP[0], MIDDLE - CHIP[1] / 2
     return [
-        box(f"memory {way}", (LEFT, top), MEMORY, GREY, 0.12, 2),
-        word(f"memory's name {way}", name, y, "memory", GREY, "start", SMALL),
-        box(f"chip {way}", corner, CHIP, GREY, 0.12, 2),
+        box("memory", (LEFT, TOP), MEMORY, GREY, 0.14, 0),
+        word("memory's name", LEFT + MEMORY[0] / 2, TOP - 10, "memory", GREY, size=SMALL),
+        box("chip", corner, CHIP, GREY, 0.14, 0),
+        word("chip's name", RIGHT - CHIP[0] / 2, corner[1] - 10, "chip", GREY, size=SMALL),
     ]
 
 
-def _attend(trip: float, top: float) -> list[Part]:
-    """All scores in memory, the step that the chip is at, and the trips, the last one so far."""
-    step = next(n for n, over in enumerate((1, *OVER)) if trip <= over)
-    x, middle = RIGHT - CHIP[0] / 2, top + MEMORY[1] / 2
-    wide, right = HOLDS * min(trip, 1), LEFT + MEMORY[0] - EDGE
-    held = box("held", (right - wide, top + EDGE), (wide, MEMORY[1] - 2 * EDGE), BLUE, 0.3, 2)
+def _attend(trips: int) -> list[Part]:
+    """All scores in memory once they are there, the step at the chip, and who goes where."""
+    written = min(trips, 1)
+    wide, high = (side - 20 for side in MEMORY)
+    held = box("held", (LEFT + 10 + wide * (1 - written), TOP + 10), (wide * written, high), BLUE)
+    step = STEPS[max(trips - 1, 0)]
     parts = [
-        word("chip's name naive", x, middle - 5, "chip", GREY, size=SMALL),
-        word("step", x, middle + 18, STEPS[step], BLUE, size=SMALL, weight=700),
-        held._replace(look={**held.look, "opacity": min(trip, 1)}),
+        held._replace(look={**held.look, "opacity": written * 0.3}),
+        word("step", RIGHT - CHIP[0] / 2, MIDDLE + 7, step, weight=700),
     ]
-    for n in range(TRIPS):
-        ends = ROAD if n % 2 else ROAD[::-1]
-        parts.append(
-            _trip(n, ends, middle + LANE * (n - (TRIPS - 1) / 2), min(max(trip - n, 0), 1))
-        )
-    if trip >= 1:
-        many = f"{trip:.0f} trip{'s' * (trip > 1)}: {_gone(trip)}"
+    if trips:
         parts += [
-            word("each", right - HOLDS / 2, middle + 6, _gone(1), size=SMALL, weight=700),
-            _hero("gone", RIGHT, HEADS["naive"], many, BLUE, "end"),
+            _arrow(trips, 1),
+            word("bytes", sum(ROAD) / 2, MIDDLE + 7, _size(), GROUND, weight=700),
         ]
-    return parts
+    return [*parts, _arrow(trips + 1, 0)] if trips < TRIPS else parts
 
 
-def _trip(n: int, ends: Place, y: float, share: float) -> Part:
-    """An arrow from x to x that has come a share of its way."""
-    start, end = ends
+def _arrow(trip: int, share: float) -> Part:
+    """An arrow that has come a share of its way: an odd trip goes to memory."""
+    ends = ROAD[::-1] if trip % 2 else ROAD
+    return _pointed(f"trip {trip}", ends, MIDDLE, share, (SHAFT, TIP, HEAD), BLUE)
+
+
+def _pointed(
+    key: str, ends: Place, y: float, share: float, size: tuple[float, ...], colour: Colour
+) -> Part:
+    (start, end), (shaft, wing, head) = ends, size
     tip = start + (end - start) * share
-    back = tip - math.copysign(min(2 * TIP, abs(tip - start)), end - start)
-    upper = [(start, y - SHAFT), (back, y - SHAFT), (back, y - TIP), (tip, y)]
-    lower = [(back, y + TIP), (back, y + SHAFT), (start, y + SHAFT)]
-    return area(f"trip {n + 1}", [*upper, *lower], BLUE)
+    back = tip - math.copysign(head * share, end - start)
+    upper = [(start, y - shaft), (back, y - shaft), (back, y - wing), (tip, y)]
+    lower = [(back, y + wing), (back, y + shaft), (start, y + shaft)]
+    return area(key, [*upper, *lower], colour, opacity=float(share > 0))
 
 
-def _call(done: int, top: float) -> list[Part]:
-    """A tile at a time on the chip: pale are those that are done, full is the one worked on."""
-    middle, side = top + MEMORY[1] / 2, CELLS * CELL
-    faces = [0.3] * done + [1.0] + [0.0] * CELLS**2
-    left = RIGHT - CHIP[0] + 7
-    parts = [
-        word("chip's name sdpa", (left + side + RIGHT) / 2, middle + 6, "chip", GREY, size=SMALL)
+def _call() -> list[Part]:
+    """One tile of the scores on the chip, which it leaves no more; what comes and what goes."""
+    side = CELLS * CELL
+    left, top, x = RIGHT - (CHIP[0] + side) / 2, MIDDLE - side / 2, sum(ROAD) / 2
+    corners = [(left + n % CELLS * CELL, top + n // CELLS * CELL) for n in range(CELLS**2)]
+    return [
+        *(
+            box(
+                f"tile {n}",
+                corner,
+                (CELL - 2, CELL - 2),
+                BLUE,
+                n == CELLS + 1,
+                1,
+                0.3 + 0.7 * (n == CELLS + 1),
+            )
+            for n, corner in enumerate(corners)
+        ),
+        word("comes", x, MIDDLE - 27, "q, k, v", GREY, size=SMALL),
+        _pointed("to chip", ROAD, MIDDLE - 18, 1, THIN, GREY),
+        word("none", x, MIDDLE + 7, "no scores", BLUE, weight=700),
+        _pointed("to memory", ROAD[::-1], MIDDLE + 18, 1, THIN, GREY),
+        word("goes", x, MIDDLE + 40, "answer", GREY, size=SMALL),
     ]
-    for n in range(CELLS**2):
-        corner = left + n % CELLS * CELL, middle - side / 2 + n // CELLS * CELL
-        parts.append(box(f"tile {n}", corner, (CELL, CELL), BLUE, faces[n], 1))
-    for n, text in enumerate(("all four steps", "on each tile")):
-        x, y = sum(ROAD) / 2, middle - 5 + 23 * n
-        parts.append(word(f"sdpa does {n}", x, y, text, GREY, size=SMALL))
-    if done == CELLS**2:
-        x = LEFT + MEMORY[0] - EDGE - HOLDS / 2
-        parts.append(word("no", x, middle + 6, "no scores", BLUE, size=SMALL, weight=700))
-        parts.append(_hero("none", RIGHT, HEADS["sdpa"], "0 trips: 0 GB", BLUE, "end"))
-    return parts
 
 
-def _gone(trip: float) -> str:
-    return f"{trip * scores_in_bytes() / 1e9:.2g} GB"
+def _size() -> str:
+    """Of all scores."""
+    return f"{scores_in_bytes() / 1e9:.2g} GB"
 
 
 def _ms(seconds: float) -> str:
