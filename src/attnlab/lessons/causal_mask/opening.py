@@ -129,13 +129,19 @@ def _copied() -> list[Part]:
     copies = [
         _coming(f"word {m} of {n}", m, False, 0) for n in range(1, LAST) for m in range(n)
     ]  # that are going to lie over each other's lines
+    aside = _cloth("curtain", 0, HIGH, WIDE, WIDE)
     drawn_in = [part for n in range(1, len(TEXT)) for part in _row_cloth(n, EDGES[LAST])]
-    parts = [*copies, *(_coming(f"word {n}", n, True) for n in range(len(TEXT)))]
+    parts = [*(_coming(f"word {n}", n, True) for n in range(len(TEXT))), *copies]
     for n in range(LAST):
         ends, pull = (MIDDLES[n] + 6, MIDDLES[n + 1] - 6), NEAREST + FARTHER * COLUMN
         parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 9", pull=pull))
     middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
-    return [*parts, word("copy", middle, 60, "copy?", ORANGE, size=36, weight=600), *drawn_in]
+    return [
+        *parts,
+        word("copy", middle, 60, "copy?", ORANGE, size=36, weight=600),
+        *aside,
+        *drawn_in,
+    ]
 
 
 def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
