@@ -1,4 +1,4 @@
-"""Lesson 06 opens with a text that comes word by word, and that becomes six exercises."""
+"""Lesson 06 opens with a text that is read in six passes, and then in one, behind six curtains."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, line, ring, word
-from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST = len(TEXT) - 1
-ASKS = 4  # the first word that came before
-LETTERS, LARGE = 21, 26  # of exercises; while words come
-STOPS = (0, 1, ASKS, LAST)  # words at whose coming the film rests
-HIGH, FLOOR, LINE, STEPS = 270, 148, 176, 206  # of the sheet; of arcs, words and numbers
-LEFT, RIGHT, TOP, LOW = 2, 478, 16, 226  # of exercises and curtains
-APART, TALL, DOWN = 45, 40, 32  # from one exercise to the next; how tall it is; its line of words
-NEAREST, FARTHER = 30, 0.46  # pull of arcs; more for each unit across
-BESIDE = 10  # how far beside a word's ring they end
-COPIES = 60  # how far an arc is pulled up that is only asked about
-RING, FLAT, FURTHER = 4, 3, 3.6  # in an exercise: a ring's radius; pull of arcs, and for each word
-OVER = 19  # how far over a line of words arcs end
-COLUMN = 60  # how wide a word's is
-MIDDLES = [56 + COLUMN * n for n in range(len(TEXT))]
-TAG = 23  # half of a guess's width
-THICKEST = 6  # of arcs
+PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
+HIGH, COLUMN, TALL = 270, 60, 45  # of the sheet; how wide a word's place is; how tall a pass's row
+MIDDLES = [54 + COLUMN * n for n in range(len(TEXT))]
+EDGES = [
+    middle + COLUMN / 2 for middle in MIDDLES
+]  # where curtains begin; the last, where they end
+LARGE, LETTERS = 27, 22  # while words come; in rows
+LINE, FLOOR, PASS, COUNT = (
+    190,
+    150,
+    226,
+    256,
+)  # of words and arcs; of the word "pass"; of its number
+NEAREST, FARTHER = 34, 0.75  # pull of arcs; more for each unit across
+FOLD = 20  # from one of a curtain's folds to the next
+CELL = 25  # half of how wide a place to listen to is
 LEAST = 0.02  # a weight that is drawn
 
 
@@ -35,125 +36,92 @@ def opening() -> Film:
     rows = small.weights(TEXT)[layer][head].tolist()
     guesses = [next(iter(small.following(TEXT[:n], 1))) for n in range(1, len(TEXT))]
     right = sum(guess == each for guess, each in zip(guesses, TEXT[1:], strict=True))
-    row, asks = rows[ASKS], TEXT[ASKS]
-    to = max(range(ASKS), key=lambda m: row[m])
+    again = rows[TEXT.index(TEXT[0], 1)]
     tells = (
-        f"A given text comes word by word. “{TEXT[0]}” is there, the rest is not.",
-        f"“{TEXT[1]}” comes in step 1. Each word can listen to itself and to those before it.",
-        f"The second “{asks}” listens to “{TEXT[to]}” ({row[to]:.2f}), which followed the first.",
-        f"“{TEXT[-2]}” and “{TEXT[-1]}” follow again. Six more words took six steps.",
+        f"In pass 1 a model sees “{TEXT[0]}”, and guesses the next word of a given text.",
+        f"In pass 2 “{TEXT[1]}” is there. Each word can listen to itself and to those before it.",
+        f"In pass 5 the second “{TEXT[0]}” listens to “{TEXT[1]}” ({max(again):.2f}), "
+        "which followed the first.",
+        f"In pass 6 “{TEXT[1]}” listens to “{TEXT[2]}”. So six guesses took six passes.",
     )
-    exercises = (
-        "So each bold word gets a curtain of its own: one text, six exercises.",
-        "Each bold word listens as it did step by step: never ahead.",
+    masked = (
+        "So each word gets a curtain before what follows it: the mask.",
+        "Now it is one pass. Each orange word listens as it did in its own: never ahead.",
         "What comes next? On each curtain stands the model’s likeliest word.",
-        f"One step, six guesses: {right} right, {len(guesses) - right} struck. "
-        "Where the text repeats, all are right.",
+        f"One pass, six guesses: {right} right, {len(guesses) - right} struck. "
+        "Once the text repeats, all are right.",
     )
     frames = [
-        *(Frame(_writing(rows, n), told) for n, told in enumerate(tells)),
-        Frame(
-            _copied(),
-            "In training the text is there at once, and each word could copy the next.",
-        ),
-        *(Frame(_exercises(rows, guesses, shown), says) for shown, says in enumerate(exercises)),
+        *(Frame(_alone(rows, n), told) for n, told in zip(PASSES, tells, strict=True)),
+        Frame(_copied(), "In one pass all words are there, and each could copy the next."),
+        *(Frame(_masked(rows, guesses, shown), told) for shown, told in enumerate(masked)),
     ]
-    return Film("One text, six exercises", frames, HIGH)
+    return Film("One pass, six guesses", frames, HIGH)
 
 
-def _writing(rows: list[list[float]], stop: int) -> list[Part]:
-    """Words up to one that is in focus, and the curtain.
+def _alone(rows: list[list[float]], n: int) -> list[Part]:
+    """A pass of its own: as many words as it has, the last of which listens, and the curtain.
 
-    The words until the next stop stand behind the curtain already, so that its edge uncovers them.
+    The words of the next pass stand behind the curtain already, so that its edge uncovers them;
+    but not under its card.
     """
-    at, behind = STOPS[stop], STOPS[min(stop + 1, len(STOPS) - 1)]
-    listens = min(at, LAST - 1)
-    return [*_arcs(rows, listens), *_text(behind, at), *_curtain(at)]
+    asks, behind = n - 1, PASSES[min(PASSES.index(n) + 1, len(PASSES) - 1)]
+    to = max(range(n), key=lambda m: rows[asks][m])
+    x, across = MIDDLES[asks], MIDDLES[asks] - MIDDLES[to]
+    pull = NEAREST + FARTHER * across
+    says = word("hides", (EDGES[asks] + WIDE) / 2, 96, "still to come", GROUND, size=30, weight=600)
+    return [
+        *_cells(rows[asks], n, LINE - 9, 46),
+        *(_coming(f"word {m}", m, m == asks, m != n) for m in range(behind)),
+        arc("listens", x, MIDDLES[to], FLOOR, rows[asks][to], ORANGE, thickest=7, pull=pull),
+        word("pass", x, PASS, "pass", GREY, size=SMALL),
+        word("count", x, COUNT, f"{n}", GREY, size=28, weight=600),
+        *_cloth("curtain", 0, HIGH, EDGES[asks], WIDE),
+        *([says] if n < PASSES[2] else []),
+        *_card(n, LINE - 9, 44, "?", LARGE),
+    ]
 
 
-def _text(last: int, focus: int) -> list[Part]:
-    """Words up to a last one, and in which step each came."""
-    parts = []
-    for n in range(last + 1):
-        parts.append(_coming(f"word {n}", n, n == focus))
-        if n:
-            says = f"step {n}" if n == 1 else f"{n}"
-            parts.append(word(f"step {n}", MIDDLES[n], STEPS, says, GREY, size=SMALL))
-    return parts
-
-
-def _arcs(rows: list[list[float]], last: int) -> list[Part]:
-    """Of words up to a last one, which is in focus."""
-    parts = []
-    for n in range(last + 1):
-        colour, opacity = (ORANGE, 1) if n == last else (BLUE, 0.5)
-        for m in range(n + 1):
-            key, weight = f"{n} to {m}", rows[n][m]
-            if weight < LEAST:
-                continue
-            if n == m:
-                parts.append(ring(key, MIDDLES[n], FLOOR + 4, weight, colour, opacity))
-                continue
-            ends = MIDDLES[n], MIDDLES[m] + BESIDE
-            pull, thick = NEAREST + FARTHER * (ends[0] - ends[1]), THICKEST
-            each = arc(key, *ends, FLOOR, weight, colour, opacity, thickest=thick, pull=pull)
-            parts.append(each)
-    return parts
-
-
-def _coming(key: str, n: int, is_focus: bool, opacity: float = 1) -> Part:
+def _coming(key: str, n: int, is_asking: bool, opacity: float = 1) -> Part:
     """A word of the one line, large."""
-    colour, weight = (ORANGE, 600) if is_focus else (INK, 400)
+    colour, weight = (ORANGE, 600) if is_asking else (INK, 400)
     return word(key, MIDDLES[n], LINE, TEXT[n], colour, "middle", LARGE, weight, opacity)
 
 
-def _edge(n: int) -> float:
-    """Between a word and the next; after the last one, where the sheet ends."""
-    return MIDDLES[n] + COLUMN / 2 if n < LAST else RIGHT
-
-
-def _curtain(at: int) -> list[Part]:
-    """A curtain from behind a word to the end."""
-    left = _edge(at)
-    says = word("hides", (left + RIGHT) / 2, (TOP + LOW) / 2 + 7, "still to come", PURPLE)
-    return [*_cloth("curtain", TOP, LOW - TOP, left), *([says] if RIGHT - left > 200 else [])]
-
-
-def _cloth(key: str, top: float, high: float, left: float) -> list[Part]:
-    """Nothing can be seen through it."""
-    corner, size = (left, top), (RIGHT - left, high)
-    edge = [(left, top), (left, top + high)]
+def _cells(row: Sequence[float], n: int, middle: float, high: float) -> list[Part]:
+    """The places to which a pass's last word listens, each as dark as its weight."""
     return [
-        box(f"{key} behind", corner, size, GROUND),
-        box(key, corner, size, PURPLE, 0.16),
-        line(f"{key} edge", edge, PURPLE, 3, 1 if left < RIGHT else 0),
+        box(f"{n - 1} to {m}", (MIDDLES[m] - CELL, middle - high / 2), (2 * CELL, high), BLUE, fill)
+        for m, fill in ((m, 0.3 * row[m]) for m in range(n) if row[m] >= LEAST)
     ]
 
 
-def _guess(n: int, y: float, guess: str, shown: int) -> list[Part]:
-    """A tag on the curtain, where the next word would be; a wrong guess is struck and corrected."""
-    x, right = MIDDLES[n], shown < 3 or guess == TEXT[n]
-    corner, size = (x - TAG, y - 20), (2 * TAG, 25)
-    parts = [
-        box(f"card {n}", corner, size, GROUND),
-        box(f"tag {n}", corner, size, ORANGE if right else GREY, 0.2, 1.5),
-        word(f"guess {n}", x, y, guess if shown > 1 else "?", size=LETTERS),
-    ]
-    if shown < 3:
-        return parts
-    if right:
-        tick = [(x + TAG + left, y - up) for left, up in ((8, 7), (13, 2), (23, 14))]
-        return [*parts, line(f"right {n}", tick, ORANGE, 3.5)]
+def _cloth(key: str, top: float, high: float, left: float, right: float) -> list[Part]:
+    """A curtain, through which nothing can be seen, and its folds."""
+    corner, size, middle = (left, top), (right - left, high), top + high / 2
+    folds = [(right, middle), (left, middle)]
+    dashes = f"{0.4 * FOLD} {0.6 * FOLD}"
     return [
-        *parts,
-        line(f"struck {n}", [(x - TAG + 4, y - 5), (x + TAG - 4, y - 5)], GREY, 2),
-        word(f"answer {n}", MIDDLES[n + 1], y, TEXT[n], size=LETTERS),
+        box(key, corner, size, PURPLE),
+        line(f"{key}’s folds", folds, GROUND, high, 0.1, dashes, "butt"),
     ]
 
 
-def _top(n: int) -> float:
-    """Of an exercise."""
-    return 2 + APART * (n - 1)
+def _row_cloth(n: int, left: float) -> list[Part]:
+    """A row's, which reaches a little over the one above it, so that all are one."""
+    over = 4 if n > 1 else 0
+    return _cloth(f"curtain {n}", TALL * (n - 1) - over, TALL + over, left, EDGES[LAST])
+
+
+def _card(
+    n: int, middle: float, high: float, says: str, size: float, colour: str | Colour = INK
+) -> list[Part]:
+    """On the curtain, in the next word's place: what is guessed."""
+    corner = (MIDDLES[n] - CELL, middle - high / 2)
+    return [
+        box(f"card {n}", corner, (2 * CELL, high), GROUND),
+        word(f"guess {n}", MIDDLES[n], middle + 0.35 * size, says, colour, size=size),
+    ]
 
 
 def _copied() -> list[Part]:
@@ -161,50 +129,49 @@ def _copied() -> list[Part]:
     copies = [
         _coming(f"word {m} of {n}", m, False, 0) for n in range(1, LAST) for m in range(n)
     ]  # that are going to lie over each other's lines
-    drawn_in = [
-        part for n in range(1, len(TEXT)) for part in _cloth(f"curtain {n}", _top(n), TALL, RIGHT)
-    ]
-    parts = [*copies, *(_coming(f"word {n}", n, True) for n in range(len(TEXT)))]
+    aside = _cloth("curtain", 0, HIGH, WIDE, WIDE)
+    drawn_in = [part for n in range(1, len(TEXT)) for part in _row_cloth(n, EDGES[LAST])]
+    parts = [*(_coming(f"word {n}", n, True) for n in range(len(TEXT))), *copies]
     for n in range(LAST):
-        ends = MIDDLES[n] + 5, MIDDLES[n + 1] - 5
-        parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 8", pull=COPIES))
-    middle, high = (MIDDLES[0] + MIDDLES[LAST]) / 2, FLOOR - 0.75 * COPIES - 18
-    return [*parts, word("copy", middle, high, "copy?", ORANGE, size=24, weight=600), *drawn_in]
+        ends, pull = (MIDDLES[n] + 6, MIDDLES[n + 1] - 6), NEAREST + FARTHER * COLUMN
+        parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 9", pull=pull))
+    middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
+    return [
+        *parts,
+        word("copy", middle, 60, "copy?", ORANGE, size=36, weight=600),
+        *aside,
+        *drawn_in,
+    ]
 
 
-def _exercises(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
-    """For each word the text so far, and a curtain before the rest, with a tag for a guess.
+def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
+    """For each pass a row: its words, and a curtain before the rest, with a card for its guess.
 
-    Then it is shown, one after the other, to whom each listens, what it guesses, and the answers.
+    Then it is shown, one after the other, to what words listen, what is guessed, and what is right.
     """
-    parts = []
-    for n in range(1, len(TEXT)):
-        top, asks = _top(n), n - 1
-        y = top + DOWN
-        parts += [
-            box(f"row {n}", (LEFT, top), (RIGHT - LEFT, TALL), GREY, 0.1),
-            word(f"exercise {n}", 16, y, f"{n}", GREY, size=SMALL),
-        ]
+    cells, parts, texts = [], [], []
+    for n, guess in enumerate(guesses, 1):
+        top, asks = TALL * (n - 1), n - 1
+        middle = top + TALL / 2
+        y, is_right = middle + 0.35 * LETTERS, guess == TEXT[n]
+        cells += _cells(rows[asks], n, middle, TALL - 6) if shown else []
+        parts.append(word(f"row {n}", 13, y, f"{n}", GREY, size=SMALL))
         for m in range(n):
             key = f"word {m}" if n == LAST else f"word {m} of {n}"
-            weight = 700 if m == asks else 400
-            parts.append(word(key, MIDDLES[m], y, TEXT[m], size=LETTERS, weight=weight))
-        if shown:
-            parts += _listens(rows[asks], asks, y)
-        parts += [
-            *_cloth(f"curtain {n}", top, TALL, _edge(asks)),
-            *_guess(n, y, guesses[asks], shown),
-        ]
-    return parts
-
-
-def _listens(row: Sequence[float], asks: int, y: float) -> list[Part]:
-    """To which words, right over its line."""
-    x, floor, parts = MIDDLES[asks], y - OVER, []
-    for m in (m for m in range(asks + 1) if row[m] >= LEAST):
-        key, pull = f"{asks} to {m}", FLAT + FURTHER * (asks - m)
-        if m == asks:
-            parts.append(ring(key, x, floor, row[m], BLUE, 0.8, RING, thickest=4))
-        else:
-            parts.append(arc(key, x, MIDDLES[m], floor, row[m], BLUE, 0.8, thickest=4, pull=pull))
-    return parts
+            colour, weight = (ORANGE, 600) if m == asks else (INK, 400)
+            parts.append(word(key, MIDDLES[m], y, TEXT[m], colour, size=LETTERS, weight=weight))
+        parts += _row_cloth(n, EDGES[asks])
+        is_struck = shown > 2 and not is_right
+        says, ink = guess if shown > 1 else "?", GREY if is_struck else INK
+        texts += _card(n, middle, TALL - 12, says, LETTERS, ink)
+        if is_struck:
+            ends = [(MIDDLES[n] - CELL + 5, middle), (MIDDLES[n] + CELL - 5, middle)]
+            texts += [
+                line(f"struck {n}", ends, GREY, 3),
+                word(f"answer {n}", MIDDLES[n + 1], y, TEXT[n], GROUND, size=LETTERS, weight=600),
+            ]
+        elif shown > 2:
+            tick = [(462 + right, middle + down) for right, down in ((-9, 0), (-3, 7), (10, -9))]
+            texts.append(line(f"right {n}", tick, GREEN, 5))
+    mask = word("mask", MIDDLES[LAST - 1], TALL + 12, "the mask", GROUND, size=32, weight=600)
+    return [*cells, *parts, *texts, mask]

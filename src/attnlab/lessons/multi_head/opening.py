@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from functools import cache
 from itertools import product
@@ -12,7 +11,7 @@ import torch
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, line, places, word
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, dot, line, places, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 from attnlab.small import measure
 from attnlab.small.grammar import BESIDE, NUMBER, PLURAL, RUN, RUNS, SINGULAR
@@ -24,19 +23,17 @@ FORMS = (VERB, VERB.removesuffix("s"))
 LAYER, SUBJECT = small.head("subject")  # counted from 0: the second, whose heads the lesson removes
 HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
-HIGH, LINE, LETTERS = 258, 110, 22
-PLACES = places(TEXT, LETTERS, gap=13, left=4)
-OVER, UNDER = LINE - 24, LINE + 10  # where arcs begin, over the words and under them
-LEAST = 0.2  # a weight that is drawn
-TALL, HEIGHTS = 66, (120, 97, 74, 39, 17)  # of arcs: the one over the words, and those under them
-BESIDES, WITHIN = 8, 11  # from one arc's foot to the next: at the last word, and at those before it
-FAR = 2  # words, to each of which an arc has room for its head's whole name
-NEXT, WIDE = 410, 132  # of the next word's box: its middle and its width
-WAY = (292, 332)  # ends of the last word's own way to it
-ROWS = {"on": 206, "off": 246}  # of what was tried
-COLUMNS, HALF = {TEXT[-1]: 386, ONE: 445}, 24  # their middles, and half of a verb
-NAMES, BAND, COLUMN = 290, 36, 172  # where rows' names begin; how tall rows are; the first line
-ON, OFF, ASKED = "500 0", "5 8", "2 8"  # dashes of arcs; the last of which nothing is known
+HIGH, LETTERS = 270, 25
+PLACES = places(TEXT, LETTERS, gap=15, left=4)
+LINES = (226, 150)  # of words: before there is a table, and over it
+TOPS = {3: 0.11, 0: 0.32, 2: 0.53, 1: 0.79}  # of heads' arcs, as shares of the words' height
+APART = 12  # from one arc's foot to the next, at one word
+BADGE = 12  # its radius
+WAY = (328, 353)  # ends of the last word's own way to the next word
+NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
+HEADING, ROWS, BAND = 198, {"with": 228, "without": 262}, 31  # of the table; how tall its rows are
+COLUMNS, HALF = {TEXT[-1]: 202, ONE: 282}, 24  # their middles, and half of a verb
+ON, OFF = "500 0", "5 9"  # dashes of arcs
 
 
 class State(NamedTuple):
@@ -59,19 +56,13 @@ def opening() -> Film:
     """The film."""
     others = [head for head in HEADS if head != SUBJECT]
     rows = _rows(TEXT)
-    given = [sum(w for w, text in zip(rows[h], TEXT, strict=True) if text == "the") for h in others]
     heard = rows[SUBJECT].index(max(rows[SUBJECT]))
     *some, third = (str(head + 1) for head in others)
     named, its = f"{', '.join(some)} and {third}", _named(SUBJECT)
     none, many = (round(100 * follows_last(off)) for off in ((), (SUBJECT,)))
     states = [
         State(f"Is it “{VERB}” or “{FORMS[1]}”? From “{TEXT[-1]}” four heads look back.", (), None),
-        State(
-            f"Heads {named} give the two “the” together over "
-            f"{math.floor(10 * min(given)) / 10:.1f} of their weight.",
-            others,
-            None,
-        ),
+        State(f"Heads {named} look most at a “the”.", others, None),
         State(
             f"H{its[1:]} looks at “{TEXT[heard]}” ({rows[SUBJECT][heard]:.2f}), and “{VERB}” wins."
         ),
@@ -88,8 +79,14 @@ def opening() -> Film:
         verb = None if state.off is None else FORMS[singular(state.off, state.last) < 0.5]
         led = LAST if state.off and SUBJECT in state.off else ITS
         if verb and not {*others} & {*(state.off or ())}:
-            tried["off" if state.off else "on", state.last] = verb
-        parts = [*_arcs(state), *_words(state, led), *_next(verb, led), *_tried(tried, state)]
+            tried["without" if state.off else "with", state.last] = verb
+        parts = [
+            *_arcs(state),
+            *_words(state, led),
+            *_next(_line(state), verb, led),
+            *_found(state),
+            *_tried(tried, state),
+        ]
         frames.append(Frame(parts, state.told))
     return Film("Which of four heads finds the king?", frames, HIGH)
 
@@ -126,6 +123,12 @@ def _rows(text: tuple[str, ...]) -> list[list[float]]:
     return rows
 
 
+def _looks_at(head: int) -> int:
+    """The word that a head looks at most."""
+    row = _rows(TEXT)[head]
+    return row.index(max(row))
+
+
 def _colour(head: int) -> Colour:
     return ITS if head == SUBJECT else OTHERS
 
@@ -134,107 +137,103 @@ def _named(head: int) -> str:
     return f"head {head + 1}"
 
 
+def _line(state: State) -> float:
+    """Of words."""
+    return LINES[state.off is not None]
+
+
 def _words(state: State, led: Colour) -> list[Part]:
     """The text; what a head looks at is in its colour, and so is the last noun where it decides."""
-    rows, lit = _rows(TEXT), {*state.seen} - {*(state.off or ())}
+    off = state.off or ()
+    inks = {_looks_at(head): _colour(head) for head in state.seen if head not in off}
+    end = len(TEXT) - 1
+    if led == LAST:
+        inks[end] = LAST
     parts = []
     for n, text in enumerate((*TEXT[:-1], state.last)):
-        looks = [_colour(head) for head in lit if rows[head][n] >= LEAST]
-        last = n == len(TEXT) - 1
-        inks = [*looks, *([LAST] if last and led == LAST else [])]
-        ink, weight = (inks[0], 600) if inks else (INK if last else GREY, 400)
-        parts.append(word(f"word {n}", PLACES[n], LINE, text, ink, size=LETTERS, weight=weight))
+        ink, weight = (inks[n], 600) if n in inks else (INK if n == end else GREY, 400)
+        x, y = PLACES[n], _line(state)
+        parts.append(word(f"word {n}", x, y, text, ink, size=LETTERS, weight=weight))
     return parts
 
 
-def _next(verb: str | None, led: Colour) -> list[Part]:
+def _next(floor: float, verb: str | None, led: Colour) -> list[Part]:
     """Where the next word comes, and the last word's own way to it."""
     decides = verb is not None and led == LAST
     colour, own = led if verb else GREY, LAST if decides else GREY
-    (x, to), y = WAY, LINE - 8
+    (x, to), y, thick = WAY, floor - 9, 4.5 if decides else 2.5
     return [
-        line("way", [(x, y), (to, y)], own, 4 if decides else 2.5),
-        line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, 4 if decides else 2.5),
-        box("next", (NEXT - WIDE / 2, LINE - 33), (WIDE, 50), colour, 0.12, 2),
-        word("verb", NEXT, LINE, verb or "?", colour, size=30, weight=600),
+        line("way", [(x, y), (to, y)], own, thick),
+        line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, thick),
+        box("next", (NEXT - BOX / 2, floor - 36), (BOX, 52), colour, 0.12, 2),
+        word("verb", NEXT, floor + 1, verb or "?", colour, size=32, weight=600),
+    ]
+
+
+def _found(state: State) -> list[Part]:
+    """Which head looks at the subject, and how much it gives it."""
+    to, y = _looks_at(SUBJECT), _line(state)
+    if SUBJECT not in state.seen:
+        asked = enumerate(("which finds", f"the {TEXT[to]}?"))
+        return [word(f"asked {n}", NEXT, y - 86 + 26 * n, says, GREY) for n, says in asked]
+    weight, colour = f"{_rows((*TEXT[:-1], state.last))[SUBJECT][to]:.2f}", ITS
+    parts = [word("on", NEXT, y - 60, f"on {TEXT[to]}", colour)]
+    if SUBJECT in (state.off or ()):
+        parts, weight, colour = [], "off", GREY
+    return [
+        word("whose", NEXT, y - 124, _named(SUBJECT), colour),
+        word("weight", NEXT, y - 86, weight, colour, size=38, weight=600),
+        *parts,
     ]
 
 
 def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
-    """Which verb won, with the subject's head and without it, by the last word."""
+    """Which verb won, with the subject's head and without it, by the last word; then why."""
     if not tried:
         return []
-    left, right = NAMES - 10, NEXT + WIDE / 2
-    parts = [word("tried", NAMES, COLUMN, _named(SUBJECT), GREY, "start", SMALL)]
+    parts = []
     for last, x in COLUMNS.items():
         weight = 600 if last == state.last else 400
-        parts.append(word(f"of {last}", x, COLUMN, last, GREY, weight=weight))
+        parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
+    found = len(tried) == len(ROWS) * len(COLUMNS) and not state.off
+    if found:
+        parts.append(word("decides", NEXT, HEADING, "decides", GREY))
+    whose = {"with": (ITS, TEXT[1]), "without": (LAST, "last noun")}
     for name, y in ROWS.items():
-        colour = ITS if name == "on" else LAST
-        band = box(f"band {name}", (left, y - 25), (right - left, BAND), colour, 0.12)
-        parts += [band, word(f"row {name}", NAMES, y, name, GREY, "start")]
+        colour, decider = whose[name]
+        says = f"{name} {_named(SUBJECT)}"
         parts += [
-            word(f"{name} {last}", COLUMNS[last], y, verb, colour, size=LETTERS, weight=600)
-            for (row, last), verb in tried.items()
-            if row == name
+            box(f"band {name}", (0, y - BAND + 9), (WIDE, BAND), colour, 0.12),
+            word(f"row {name}", 10, y, says, GREY, "start", SMALL),
         ]
+        if found:
+            parts.append(word(f"decides {name}", NEXT, y, decider, colour, size=19, weight=700))
     for (row, last), verb in tried.items():
+        x, y, colour = COLUMNS[last], ROWS[row], whose[row][0]
+        parts.append(word(f"{row} {last}", x, y, verb, colour, size=24, weight=600))
         if verb != VERB:  # a wrong one is struck
-            x, y = COLUMNS[last], ROWS[row] - 7
-            parts.append(line(f"struck {row} {last}", [(x - HALF, y), (x + HALF, y)], LAST, 2.5))
+            ends = [(x - HALF, y - 7), (x + HALF, y - 7)]
+            parts.append(line(f"struck {row} {last}", ends, LAST, 2.5))
     return parts
 
 
 def _arcs(state: State) -> list[Part]:
-    """What heads look at: the subject's over the words, the others nested under them."""
-    text = (*TEXT[:-1], state.last)
-    now, last = _rows(text), len(TEXT) - 1
-    drawn = [
-        (m, h)
-        for m in range(last)
-        for h in reversed(HEADS)
-        if h != SUBJECT and _rows(TEXT)[h][m] >= LEAST
-    ]
-    middle = (PLACES[0] + PLACES[-1]) / 2
+    """From the last word to that which each head looks at most, one arc over the other."""
+    now, floor, badges = _rows((*TEXT[:-1], state.last)), _line(state) - 26, list[Part]()
     parts = []
-    for n, ((m, head), high) in enumerate(zip(drawn, HEIGHTS, strict=True)):
-        here = [h for to, h in drawn if to == m]
-        start = PLACES[last] + BESIDES * ((len(drawn) - 1) / 2 - n)
-        end = PLACES[m] + WITHIN * (here.index(head) - (len(here) - 1) / 2)
-        named = (middle, _named(head) if m < FAR else "")  # once
-        parts += _arc(state, head, m, now[head][m], (start, end), (UNDER, high), named)
-    king = TEXT.index("king")
-    off = " off" if SUBJECT in (state.off or ()) else ""
-    crown = ((PLACES[king] + PLACES[last]) / 2, _named(SUBJECT) + off)
-    ends = PLACES[last], PLACES[king]
-    return [*parts, *_arc(state, SUBJECT, king, now[SUBJECT][king], ends, (OVER, -TALL), crown)]
-
-
-def _arc(
-    state: State,
-    head: int,
-    to: int,
-    weight: float,
-    ends: tuple[float, float],
-    hangs: tuple[float, float],
-    named: tuple[float, str],
-) -> list[Part]:
-    """One, as deep as it hangs, and its head's name on it."""
-    (floor, high), (at, name), is_off = hangs, named, head in (state.off or ())
-    begun, key = head not in state.seen, f"{head} to {to}"
-    if begun and to >= FAR:  # of each head one arc is enough
-        return []
-    colour, opacity = (GREY, 0.5) if begun or is_off else (_colour(head), 0.9)
-    if head != SUBJECT and state.off is not None:  # out of focus
-        opacity = 0.5
-    dashes = ASKED if begun else OFF if is_off else ON
-    look: dict[str, Any] = {"below": high > 0, "dashes": dashes, "thickest": 7}
-    drawn = arc(key, *ends, floor, weight, colour, opacity, pull=abs(high) / 0.75, **look)
-    if begun or not name:
-        return [drawn]
-    half, y = 5 * len(name) + 3, floor + high
-    return [
-        drawn,
-        box(f"{key} card", (at - half, y - 9), (2 * half, 18), GROUND),
-        word(f"{key} name", at, y + 6, name, colour, size=SMALL, weight=700),
-    ]
+    for n, head in enumerate(TOPS):
+        to, is_off = _looks_at(head), head in (state.off or ())
+        same = [each for each in TOPS if _looks_at(each) == to]
+        start = PLACES[-1] + APART * ((len(TOPS) - 1) / 2 - n)
+        end = PLACES[to] + APART * (same.index(head) - (len(same) - 1) / 2)
+        colour = GREY if is_off or head not in state.seen else _colour(head)
+        pull, key = (1 - TOPS[head]) * floor / 0.75, f"{head} to {to}"
+        look: dict[str, Any] = {"dashes": OFF if is_off else ON, "thickest": 8, "pull": pull}
+        parts.append(arc(key, start, end, floor, now[head][to], colour, **look))
+        x, y = (start + end) / 2, TOPS[head] * floor
+        face, ink = (GROUND, colour) if is_off else (colour, GROUND)
+        badges += [
+            dot(f"badge {head}", x, y, BADGE, face, edge=colour),
+            word(f"name {head}", x, y + 6.5, f"{head + 1}", ink, size=SMALL, weight=700),
+        ]
+    return [*parts, *badges]
