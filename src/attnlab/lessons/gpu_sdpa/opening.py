@@ -3,7 +3,7 @@
 Both times are bars on one scale. Attend's scores travel between a large memory and a small chip,
 six times; each trip puts its least time into attend's bar: all bytes of the scores, at the fastest
 that this memory was measured to be. Those of PyTorch's call stay on the chip, a tile at a time.
-What else a way reads and writes is little, and not drawn. Times, bytes and the memory's speed are
+What else attend reads and writes is little, and not drawn. Times, bytes and the memory's speed are
 the newest that are recorded beside the lesson, those of its longest text; both ways compute in
 float16.
 """
@@ -21,25 +21,17 @@ from attnlab.lessons.gpu_sdpa.kept import recorded
 WAYS = {"naive": "attend", "sdpa": "PyTorch's call"}  # as recorded
 WIDTH = 128  # of a head
 SCORE = 2  # bytes of a score in float16
-STEPS = (
-    "scores",
-    "scale",
-    "scale",
-    "softmax",
-    "softmax",
-    "mix",
-)  # of each trip, in `bench.ways.naive`
-TRIPS = len(STEPS)  # of all scores, to memory or back
+TRIPS = 6  # of all scores, to memory or back, in `bench.ways.naive`
+STEPS = {"scores": 1, "scale": 3, "softmax": 5, "mix": 6}  # and trips when each is over
 
 HIGH = 268  # of the sheet
 LEFT, RIGHT = 6, 474  # of all
-TOP, MEMORY, CHIP = 27, (130, 88), (110, 68)  # of the upper half; sizes
-ROAD = LEFT + MEMORY[0] + 6, RIGHT - CHIP[0] - 6  # from edge to edge
-MIDDLE = TOP + MEMORY[1] / 2
-SHAFT, TIP, HEAD = 13, 25, 28  # half a shaft's thickness, half a tip's, and its length
-THIN = 1, 5, 9
-CELLS, CELL = 4, 13  # tiles along a side; a tile on the chip
-BARS = {"naive": 153, "sdpa": 224}  # of times: tops
+TOP, TALL = 27, 92  # of the upper half
+MIDDLE, LANE = TOP + TALL / 2, 22  # of what is in it; from there up or down to a lane of arrows
+MEMORY, CHIP, LARGE = 130, 110, 300  # widths; of the chip when a tile goes through its steps
+PLACES, TILE = (216, 285, 363, 437), 26  # of the steps on it; a tile's side
+ARROW, THIN = (12, 20, 24), (1, 5, 9)  # half a shaft's thickness, half a tip's, and its length
+BARS = {"naive": 155, "sdpa": 224}  # of times: tops
 BAR, LONGEST, HERO = 34, RIGHT - LEFT, 30  # thick; long; size of numbers
 Rows = dict[str, dict[str, Any]]
 
@@ -49,20 +41,28 @@ def opening() -> Film:
     newest, rows = recorded()[0], longest()
     n, device = rows["naive"]["n"], " ".join(newest["device"].split()[:2])
     slow, fast = (rows[way]["seconds"] for way in WAYS)
-    told = [
+    begin = (
         f"{device}, {n:,} tokens, {_run()['heads']} heads: the same answer, in {_ms(slow)} or "
-        f"{_ms(fast)}. Guess why.",
-        f"attend writes all scores to memory, {_size()}: {_ms(trip())} at the memory's speed.",
-        "It reads them back, only to scale them.",
-        "Scaled, all of them are written again.",
-        "The softmax reads them.",
-        "It writes as many weights.",
-        f"The mix reads these: six trips, {1000 * TRIPS * trip():.3g} of the {_ms(slow)}.",
-        f"PyTorch's call takes each tile through all steps on the chip, so no score travels: "
-        f"{_ms(fast)}.",
-    ]
-    frames = [Frame(_parts(trips, rows), says) for trips, says in enumerate(told)]
-    return Film("Where do 20 ms go?", frames, HIGH)
+        f"{_ms(fast)}. Guess why."
+    )
+    travels = (
+        f"attend writes {_size()} of scores to memory, which takes {_ms(trip())} at its measured "
+        "speed.",
+        "It reads them back, only to scale them, and writes them again.",
+        "Back for the softmax, which writes as many weights.",
+        f"And back for the mix: six trips, most of the {_ms(slow)}.",
+    )
+    stays = (
+        "PyTorch's call computes a tile of scores on the chip.",
+        "The tile is scaled there and goes through softmax.",
+        f"It is mixed, and the next one comes. No score travels: {_ms(fast)}.",
+    )
+    frames = [Frame([*_attend("scores", 0), *_bars(rows, 0)], begin)]
+    for says, step in zip(travels, STEPS, strict=True):
+        frames.append(Frame([*_attend(step, STEPS[step]), *_bars(rows, STEPS[step])], says))
+    for says, at in zip(stays, (0, 2, 3), strict=True):
+        frames.append(Frame([*_call(at), *_bars(rows, TRIPS)], says))
+    return Film(f"Where do {_ms(slow)} go?", frames, HIGH)
 
 
 def longest() -> Rows:
@@ -88,78 +88,95 @@ def _run() -> dict[str, Any]:
     return run
 
 
-def _parts(trips: int, rows: Rows) -> list[Part]:
-    """Both bars, and over them who holds scores after so many trips; after all, the call."""
-    is_call = trips > TRIPS
-    parts = [*_places(), *(_call() if is_call else _attend(trips)), *_bars(rows, is_call)]
+def _bars(rows: Rows, trips: int) -> list[Part]:
+    """Both times, and of attend's what its trips take so far."""
+    parts: list[Part] = []
     second = LONGEST / rows["naive"]["seconds"]
-    for n in range(TRIPS):  # a bar's piece grows with its arrow
-        corner = LEFT + second * n * trip(), BARS["naive"]
-        size = second * trip() * (n < trips), BAR
-        parts.append(box(f"took {n + 1}", corner, size, BLUE, 1, 0))
+    for way, name in WAYS.items():
+        size = second * rows[way]["seconds"], BAR
+        parts += [
+            box(f"bar {way}", (LEFT, BARS[way]), size, ORANGE, 0.3, 0),
+            word(f"name {way}", LEFT, BARS[way] - 9, name, anchor="start", weight=700),
+        ]
+    for n in range(TRIPS):  # a piece grows with its arrow
+        x, wide = LEFT + second * n * trip(), second * trip() * (n < trips)
+        parts.append(box(f"took {n + 1}", (x, BARS["naive"]), (wide, BAR), BLUE, 1, 0))
         if n < trips:
-            x, y = corner[0] + size[0] / 2, BARS["naive"] + 23
-            parts.append(word(f"number {n + 1}", x, y, f"{n + 1}", GROUND, weight=700))
+            y = BARS["naive"] + BAR / 2 + 7
+            parts.append(word(f"number {n + 1}", x + wide / 2, y, f"{n + 1}", GROUND, weight=700))
+    slow, fast = (_ms(rows[way]["seconds"]) for way in WAYS)
+    end, y = LEFT + second * rows["sdpa"]["seconds"], BARS["sdpa"] + BAR - 6
+    return [
+        *parts,
+        *(
+            [word("moved", LEFT + 76, BARS["naive"] - 9, _moved(), BLUE, "start", weight=700)]
+            if trips == TRIPS
+            else []
+        ),
+        word("slow", RIGHT, BARS["naive"] - 9, slow, ORANGE, "end", HERO, 700),
+        word("fast", end + 10, y, fast, ORANGE, "start", HERO, 700),
+    ]
+
+
+def _places(chip: float) -> list[Part]:
+    """A large memory, and a small chip of a width."""
+    return [
+        box("memory", (LEFT, TOP), (MEMORY, TALL), GREY, 0.14, 0),
+        word("memory's name", LEFT + MEMORY / 2, TOP - 8, "memory", GREY, size=SMALL),
+        word("inputs", LEFT + MEMORY / 2, TOP + 20, "q, k, v", GREY, size=SMALL),
+        box("chip", (RIGHT - chip, TOP + 12), (chip, TALL - 24), GREY, 0.14, 0),
+        word("chip's name", RIGHT - chip / 2, TOP - 8, "chip", GREY, size=SMALL),
+    ]
+
+
+def _attend(step: str, trips: int) -> list[Part]:
+    """All scores in memory once they are there, the step at the chip, and who goes where."""
+    wide, written = MEMORY - 20, min(trips, 1)
+    corner = LEFT + 10 + wide * (1 - written), TOP + 29
+    road = LEFT + MEMORY + 6, RIGHT - CHIP - 6
+    parts = [
+        *_places(CHIP),
+        box("held", corner, (wide * written, TALL - 39), BLUE, 0.4, 0),
+        word("step", RIGHT - CHIP / 2, MIDDLE + 7, step, weight=700),
+    ]
+    before, after = _around(trips)
+    for n in range(before + 1, after + 1):  # those of this step, and of the next, which wait
+        ends, y = (road[::-1], MIDDLE + LANE) if n % 2 else (road, MIDDLE - LANE)
+        parts.append(_arrow(f"trip {n}", ends, y, float(n <= trips), ARROW, BLUE))
+        if n <= trips:
+            parts.append(word(f"bytes {n}", sum(road) / 2, y + 7, _size(), GROUND, weight=700))
     return parts
 
 
-def _bars(rows: Rows, are_compared: bool) -> list[Part]:
-    parts: list[Part] = []
-    for way, name in WAYS.items():
-        seconds, y = rows[way]["seconds"], BARS[way]
-        long = LONGEST * seconds / rows["naive"]["seconds"]
-        parts += [
-            box(f"bar {way}", (LEFT, y), (long, BAR), ORANGE, 0.3, 0),
-            word(f"name {way}", LEFT, y - 9, name, anchor="start", weight=700),
-        ]
-    slow, fast = (rows[way]["seconds"] for way in WAYS)
-    y = BARS["sdpa"] + BAR - 6
-    heroes = [
-        word("slow", RIGHT, BARS["naive"] - 9, _ms(slow), ORANGE, "end", HERO, 700),
-        word("fast", LEFT + long + 10, y, _ms(fast), ORANGE, "start", HERO, 700),
-        word("faster", RIGHT, y, f"{slow / fast:.0f}× as fast", ORANGE, "end", HERO, 700),
-    ]
-    return [*parts, *(heroes if are_compared else heroes[:2])]
+def _around(trips: int) -> tuple[int, int]:
+    """Trips that were over a step before, and that will be a step later."""
+    overs = [0, 0, *STEPS.values(), TRIPS]
+    at = overs.index(trips, 1)
+    return overs[at - 1], overs[at + 1]
 
 
-def _places() -> list[Part]:
-    """A large memory and a small chip."""
-    corner = RIGHT - CHIP[0], MIDDLE - CHIP[1] / 2
-    return [
-        box("memory", (LEFT, TOP), MEMORY, GREY, 0.14, 0),
-        word("memory's name", LEFT + MEMORY[0] / 2, TOP - 10, "memory", GREY, size=SMALL),
-        box("chip", corner, CHIP, GREY, 0.14, 0),
-        word("chip's name", RIGHT - CHIP[0] / 2, corner[1] - 10, "chip", GREY, size=SMALL),
-    ]
-
-
-def _attend(trips: int) -> list[Part]:
-    """All scores in memory once they are there, the step at the chip, and who goes where."""
-    written = min(trips, 1)
-    wide, high = (side - 20 for side in MEMORY)
-    held = box("held", (LEFT + 10 + wide * (1 - written), TOP + 10), (wide * written, high), BLUE)
-    step = STEPS[max(trips - 1, 0)]
+def _call(at: int) -> list[Part]:
+    """A tile of the scores on the chip, at one of the steps there."""
+    road = LEFT + MEMORY + 4, RIGHT - LARGE - 4
     parts = [
-        held._replace(look={**held.look, "opacity": written * 0.3}),
-        word("step", RIGHT - CHIP[0] / 2, MIDDLE + 7, step, weight=700),
+        *_places(LARGE),
+        _arrow("comes", road, MIDDLE - LANE, 1, THIN, GREY),
+        _arrow("goes", road[::-1], MIDDLE + LANE, 1, THIN, GREY),
+        word("outputs", LEFT + MEMORY / 2, TOP + TALL - 9, "answer", GREY, size=SMALL),
     ]
-    if trips:
+    for n, (step, x) in enumerate(zip(STEPS, PLACES, strict=True)):
+        corner = x - TILE / 2, MIDDLE - TILE + 1
         parts += [
-            _arrow(trips, 1),
-            word("bytes", sum(ROAD) / 2, MIDDLE + 7, _size(), GROUND, weight=700),
+            box(f"at {step}", corner, (TILE, TILE), BLUE, 0.25, 0),
+            word(f"does {step}", x, MIDDLE + 24, step, size=SMALL, weight=700 if n == at else 400),
         ]
-    return [*parts, _arrow(trips + 1, 0)] if trips < TRIPS else parts
+    return [*parts, box("tile", (PLACES[at] - TILE / 2, MIDDLE - TILE + 1), (TILE, TILE), BLUE)]
 
 
-def _arrow(trip: int, share: float) -> Part:
-    """An arrow that has come a share of its way: an odd trip goes to memory."""
-    ends = ROAD[::-1] if trip % 2 else ROAD
-    return _pointed(f"trip {trip}", ends, MIDDLE, share, (SHAFT, TIP, HEAD), BLUE)
-
-
-def _pointed(
+def _arrow(
     key: str, ends: Place, y: float, share: float, size: tuple[float, ...], colour: Colour
 ) -> Part:
+    """An arrow from x to x that has come a share of its way."""
     (start, end), (shaft, wing, head) = ends, size
     tip = start + (end - start) * share
     back = tip - math.copysign(head * share, end - start)
@@ -168,35 +185,13 @@ def _pointed(
     return area(key, [*upper, *lower], colour, opacity=float(share > 0))
 
 
-def _call() -> list[Part]:
-    """One tile of the scores on the chip, which it leaves no more; what comes and what goes."""
-    side = CELLS * CELL
-    left, top, x = RIGHT - (CHIP[0] + side) / 2, MIDDLE - side / 2, sum(ROAD) / 2
-    corners = [(left + n % CELLS * CELL, top + n // CELLS * CELL) for n in range(CELLS**2)]
-    return [
-        *(
-            box(
-                f"tile {n}",
-                corner,
-                (CELL - 2, CELL - 2),
-                BLUE,
-                n == CELLS + 1,
-                1,
-                0.3 + 0.7 * (n == CELLS + 1),
-            )
-            for n, corner in enumerate(corners)
-        ),
-        word("comes", x, MIDDLE - 27, "q, k, v", GREY, size=SMALL),
-        _pointed("to chip", ROAD, MIDDLE - 18, 1, THIN, GREY),
-        word("none", x, MIDDLE + 7, "no scores", BLUE, weight=700),
-        _pointed("to memory", ROAD[::-1], MIDDLE + 18, 1, THIN, GREY),
-        word("goes", x, MIDDLE + 40, "answer", GREY, size=SMALL),
-    ]
-
-
 def _size() -> str:
     """Of all scores."""
     return f"{scores_in_bytes() / 1e9:.2g} GB"
+
+
+def _moved() -> str:
+    return f"{TRIPS} trips: {1000 * TRIPS * trip():.3g} ms"
 
 
 def _ms(seconds: float) -> str:
