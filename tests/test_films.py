@@ -168,6 +168,8 @@ def test_lesson_06s_curtains_hide_the_next_word_and_other_guesses_are_struck() -
         else:
             assert marks - solved.keys() == {f"right {n}"}
             assert solved[f"answer {n}"][1] == TEXT[n]
+            assert solved[f"answer {n}"][0]["x"] == asked[f"guess {n}"][0]["x"]
+            assert float(solved[f"guess {n}"][0]["x"]) == MIDDLES[n + 1]  # beside it, struck
     again = TEXT.index(TEXT[0], 1)
     assert {*range(again, many)} <= {*right}  # once the text repeats
     told = opening_of("06-causal-mask").state["frames"][-1]["told"]
@@ -206,7 +208,14 @@ def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead()
 
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> None:
-    from attnlab.lessons.multi_head.opening import HEADS, SUBJECT, follows_last, singular
+    from attnlab.lessons.multi_head.opening import (
+        BAR,
+        HEADS,
+        ROWS,
+        SUBJECT,
+        follows_last,
+        singular,
+    )
 
     others = [head for head in HEADS if head != SUBJECT]
     texts = [texts_of("07-multi-head", n) for n in range(8)]
@@ -223,7 +232,9 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
         **{f"with {last}": "runs" for last in ("dogs", "dog")},
         **{"without dogs": "run", "without dog": "runs"},
     }
-    assert (texts[-1]["decides with"], texts[-1]["decides without"]) == ("king", "last noun")
+    assert (texts[-1]["wins with"], texts[-1]["wins without"]) == ("0 of 100", "89 of 100")
+    bars = [float(shown("07-multi-head")[-1][f"won {name}"]["width"]) for name in ROWS]
+    assert bars == pytest.approx([0, follows_last([SUBJECT]) * BAR], abs=0.01)
     weights = [
         f"{small.weights(('the', 'king', 'near', 'the', n))[1][2, -1, 1]:.2f}"
         for n in ("dogs", "dog")

@@ -26,8 +26,9 @@ LINE, FLOOR, PASS, COUNT = (
 )  # of words and arcs; of the word "pass"; of its number
 NEAREST, FARTHER = 34, 0.75  # pull of arcs; more for each unit across
 FOLD = 20  # from one of a curtain's folds to the next
+TICK = 462  # middle of what says whether a guess is right
 CELL = 25  # half of how wide a place to listen to is
-LEAST = 0.02  # a weight that is drawn
+LEAST = 0.1  # a weight that is drawn
 
 
 def opening() -> Film:
@@ -134,7 +135,7 @@ def _copied() -> list[Part]:
     parts = [*(_coming(f"word {n}", n, True) for n in range(len(TEXT))), *copies]
     for n in range(LAST):
         ends, pull = (MIDDLES[n] + 6, MIDDLES[n + 1] - 6), NEAREST + FARTHER * COLUMN
-        parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, dashes="2 9", pull=pull))
+        parts.append(arc(f"copied {n}", *ends, FLOOR, 0.5, ORANGE, thickest=7, pull=pull))
     middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
     return [
         *parts,
@@ -161,17 +162,23 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             colour, weight = (ORANGE, 600) if m == asks else (INK, 400)
             parts.append(word(key, MIDDLES[m], y, TEXT[m], colour, size=LETTERS, weight=weight))
         parts += _row_cloth(n, EDGES[asks])
-        is_struck = shown > 2 and not is_right
-        says, ink = guess if shown > 1 else "?", GREY if is_struck else INK
-        texts += _card(n, middle, TALL - 12, says, LETTERS, ink)
-        if is_struck:
-            ends = [(MIDDLES[n] - CELL + 5, middle), (MIDDLES[n] + CELL - 5, middle)]
+        says = guess if shown > 1 else "?"
+        if shown > 2 and not is_right:  # the answer in its place, and the guess struck beside it
+            aside = MIDDLES[n + 1]
+            ends = [(aside - CELL + 3, middle), (aside + CELL - 3, middle)]
+            _, guessed = _card(n, middle, TALL - 12, guess, LETTERS, GROUND)
+            card, answer = _card(n, middle, TALL - 12, TEXT[n], LETTERS)
             texts += [
-                line(f"struck {n}", ends, GREY, 3),
-                word(f"answer {n}", MIDDLES[n + 1], y, TEXT[n], GROUND, size=LETTERS, weight=600),
+                card,
+                answer._replace(key=f"answer {n}"),
+                guessed._replace(look={**guessed.look, "x": aside}),
+                line(f"struck {n}", ends, GROUND, 3),
+                word(f"missed {n}", TICK, middle + 9, "×", GREY, size=30, weight=600),
             ]
-        elif shown > 2:
-            tick = [(462 + right, middle + down) for right, down in ((-9, 0), (-3, 7), (10, -9))]
+            continue
+        texts += _card(n, middle, TALL - 12, says, LETTERS)
+        if shown > 2:
+            tick = [(TICK + right, middle + down) for right, down in ((-9, 0), (-3, 7), (10, -9))]
             texts.append(line(f"right {n}", tick, GREEN, 5))
     mask = word("mask", MIDDLES[LAST - 1], TALL + 12, "the mask", GROUND, size=32, weight=600)
     return [*cells, *parts, *texts, mask]

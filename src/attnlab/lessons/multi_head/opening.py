@@ -33,6 +33,8 @@ WAY = (328, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
 HEADING, ROWS, BAND = 198, {"with": 228, "without": 262}, 31  # of the table; how tall its rows are
 COLUMNS, HALF = {TEXT[-1]: 202, ONE: 282}, 24  # their middles, and half of a verb
+OFFS = {"with": (), "without": (SUBJECT,)}  # heads that are removed
+WON, BAR = 340, 132  # where bars of how often the last noun wins begin, and their longest
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
 
@@ -59,7 +61,7 @@ def opening() -> Film:
     heard = rows[SUBJECT].index(max(rows[SUBJECT]))
     *some, third = (str(head + 1) for head in others)
     named, its = f"{', '.join(some)} and {third}", _named(SUBJECT)
-    none, many = (round(100 * follows_last(off)) for off in ((), (SUBJECT,)))
+    none, many = (f"{100 * follows_last(off):.0f} of 100" for off in OFFS.values())
     states = [
         State(f"Is it “{VERB}” or “{FORMS[1]}”? From “{TEXT[-1]}” four heads look back.", (), None),
         State(f"Heads {named} look most at a “the”.", others, None),
@@ -72,7 +74,9 @@ def opening() -> Film:
             f"Without {its} it is “{FORMS[1]}”: wrong, but it fits “{TEXT[-1]}”.", off=(SUBJECT,)
         ),
         State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
-        State(f"If nouns disagree, the last wins {many} of 100 without {its}, {none} with it."),
+        State(
+            f"Where the two nouns disagree, the last one wins {many} without {its}, {none} with it."
+        ),
     ]
     frames, tried = [], dict[tuple[str, str], str]()
     for state in states:
@@ -197,19 +201,22 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
         parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
     found = len(tried) == len(ROWS) * len(COLUMNS) and not state.off
     if found:
-        parts.append(word("decides", NEXT, HEADING, "decides", GREY))
-    whose = {"with": (ITS, TEXT[1]), "without": (LAST, "last noun")}
+        parts.append(word("wins", WON + BAR / 2, HEADING, "last noun wins", GREY))
+    whose = {"with": ITS, "without": LAST}
     for name, y in ROWS.items():
-        colour, decider = whose[name]
+        colour = whose[name]
         says = f"{name} {_named(SUBJECT)}"
         parts += [
             box(f"band {name}", (0, y - BAND + 9), (WIDE, BAND), colour, 0.12),
             word(f"row {name}", 10, y, says, GREY, "start", SMALL),
         ]
         if found:
-            parts.append(word(f"decides {name}", NEXT, y, decider, colour, size=19, weight=700))
+            share = follows_last(OFFS[name])
+            bar = box(f"won {name}", (WON, y - BAND + 14), (BAR * share, BAND - 10), colour, 0.25)
+            says = f"{100 * share:.0f} of 100"
+            parts += [bar, word(f"wins {name}", WON + BAR / 2, y, says, colour, weight=700)]
     for (row, last), verb in tried.items():
-        x, y, colour = COLUMNS[last], ROWS[row], whose[row][0]
+        x, y, colour = COLUMNS[last], ROWS[row], whose[row]
         parts.append(word(f"{row} {last}", x, y, verb, colour, size=24, weight=600))
         if verb != VERB:  # a wrong one is struck
             ends = [(x - HALF, y - 7), (x + HALF, y - 7)]
