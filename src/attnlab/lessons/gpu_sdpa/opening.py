@@ -99,7 +99,7 @@ def _bars(rows: Rows, trips: int) -> list[Part]:
             word(f"name {way}", LEFT, BARS[way] - 9, name, anchor="start", weight=700),
         ]
     for n in range(TRIPS):  # a piece grows with its arrow
-        x, wide = LEFT + second * n * trip(), second * trip() * (n < trips)
+        x, wide = LEFT + second * min(n, trips) * trip(), second * trip() * (n < trips)
         parts.append(box(f"took {n + 1}", (x, BARS["naive"]), (wide, BAR), BLUE, 1, 0))
         if n < trips:
             y = BARS["naive"] + BAR / 2 + 7
