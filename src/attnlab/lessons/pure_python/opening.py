@@ -206,14 +206,16 @@ def _shared(shares: Sequence[float]) -> list[Part]:
 
 
 def _guessed(shares: Sequence[float]) -> list[Part]:
-    """In the right half, if shares went like scores."""
-    tall, x = [WHOLE * share for share in shares], RIGHT[BEST]
-    parts = _half("share", RIGHT, tall, [""] * len(tall))
-    for m, (x, high) in enumerate(zip(RIGHT, tall, strict=True)):
-        left, right, top = x - WIDE / 2, x + WIDE / 2, FLOOR - high
+    """In the right half, where bars will grow, if shares went like scores."""
+    none, tops = [0.0] * len(shares), [FLOOR - WHOLE * share for share in shares]
+    parts = [*_half("share", RIGHT, none, [""] * len(shares))]
+    parts += _bars("share", RIGHT, none, WIDE, COLOURS)
+    for m, (x, top) in enumerate(zip(RIGHT, tops, strict=True)):
+        left, right = x - WIDE / 2, x + WIDE / 2
         sides = [(left, FLOOR), (left, top), (right, top), (right, FLOOR)]
         parts.append(line(f"guess {m}", sides, COLOURS[m], 2, dashes="4 5"))
-    return [*parts, _bracket("share times", x, tall[BEST], 0, f"{_ratio(shares)}?", BLUE, BIG)[-1]]
+    says, high = f"{_ratio(shares)}?", FLOOR - tops[BEST]
+    return [*parts, _bracket("share times", RIGHT[BEST], high, 0, says, BLUE, BIG)[-1]]
 
 
 def _bracket(
