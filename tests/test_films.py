@@ -391,7 +391,15 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
 
 @pytest.mark.lessons("08-cross-attention")
 def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> None:
-    from attnlab.lessons.cross_attention.opening import BEGUN, CROSSING, THICK, TO, german, weights
+    from attnlab.lessons.cross_attention.opening import (
+        BEGUN,
+        CROSSING,
+        PALE,
+        THICK,
+        TO,
+        german,
+        weights,
+    )
 
     *frames, again = shown("08-cross-attention")
     lines = [{key: ends(look) for key, look in each.items() if key[0].isdigit()} for each in frames]
@@ -404,9 +412,10 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
         thick = float(frames[-1][key]["stroke-width"])
         assert thick == pytest.approx(THICK * weights()[n][m], abs=0.01)
         best[n] = max(best.get(n, (0, 0)), (thick, m))
-        moved = again.get(f"{key} again") or again[key]  # it is as thick where its word is then
+        moved = again[key]  # it is as thick where its word is then
         assert float(moved["stroke-width"]) == thick
         assert abs(ends(moved)[1] - german(BEGUN)[m]) < THICK
+        assert (float(moved["opacity"]) > PALE) == (BEGUN[m] != m)  # those that changed places
         for each, x in zip(spans, (left, right), strict=True):
             each.append((x - thick / 2, x + thick / 2))
     for each in spans:
@@ -416,11 +425,7 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
     ]
     assert CROSSING in crossed
     assert all({*pair} & {*CROSSING} for pair in crossed)
-    for n, m in ((0, 0), (4, 2)):  # dots lead where the two that changed places were
-        dots = again[f"was {n}"]
-        assert (BEGUN[m], BEGUN.index(m)) == (2 - m, 2 - m)
-        assert ends(dots) == pytest.approx((TO[n], german()[m]), abs=0.1)
-        assert str(dots["stroke-dasharray"]).startswith("0 ")
+    assert BEGUN == (2, 1, 0, 3, 4, 5)
     found = {n: best[n][1] for n in best}
     assert [n for n, m in sorted(found.items()) if n == m] == [0]  # only "I" in its own place
     means = texts_of("08-cross-attention", 0)
@@ -438,24 +443,27 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
 def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look() -> None:
     from attnlab.lessons.cross_attention.opening import ASKED, READ, weights
 
-    frames = shown("08-cross-attention")[:-1]
-    for at in (4, 5, 6):
-        texts = texts_of("08-cross-attention", at)
-        assert (texts["weight 1"], texts["weight 4"]) == ("0.74", "0.92")
+    frames = shown("08-cross-attention")
     best = ASKED.index("gelesen")
     assert weights()[READ][best] > 0.5
-    assert frames[2].keys() == frames[3].keys()
-    key = f"value of {best} for {READ}"
-    there, back = (-float(frames[n][key]["stroke-dashoffset"]) for n in (2, 3))
+    there, back = (
+        -float(frames[n][f"value of {best} for {READ}"]["stroke-dashoffset"]) for n in (1, 2)
+    )
     assert (there, back) == (98, 0)  # of 100, along its line from the word that asks
-    assert texts_of("08-cross-attention", 3)[f"asked {best}"] == "gelesen"
-    lines = [key for key in frames[-1] if key[0].isdigit()]
-    for line in lines:
-        n, m = line.split(" to ")
-        value = frames[-1][f"value of {m} for {n}"]
-        assert (value["d"], value["stroke"]) == (frames[-1][line]["d"], frames[-1][line]["stroke"])
-        assert value["stroke-dashoffset"] == -back
-        assert float(frames[-1][line]["opacity"]) >= 0.5
+    for n, frame in enumerate(frames[2:], 2):
+        for line in (key for key in frame if key[0].isdigit()):
+            asks, m = line.split(" to ")
+            value, drawn = frame[f"value of {m} for {asks}"], frame[line]
+            assert (value["d"], value["stroke"]) == (drawn["d"], drawn["stroke"])
+            assert value["stroke-dashoffset"] == -back
+        texts = texts_of("08-cross-attention", n)
+        said = [key for key in texts if key.startswith("weight")]
+        for asks, m in (key.split()[1:] for key in said):  # each beside its value
+            at = frame[f"weight {asks} {m}"]
+            assert texts[f"weight {asks} {m}"] == f"{weights()[int(asks)][int(m)]:.2f}"
+            assert 8 < abs(float(at["x"]) - ends(frame[f"{asks} to {m}"])[0]) < 20
+        assert len(said) == {2: 2, 3: 3}.get(n, 1)
+        assert "weight 4 2" in said or n == 2
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
@@ -488,47 +496,77 @@ def texts_of(slug: str, n: int) -> dict[str, str]:
 def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_tall() -> None:
     from attnlab.lessons.pure_python import opening as film
 
-    q, keys, values = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]]), film.VALUES
+    q, keys = np.array([1, 2, 0]), np.array([[1, 0, 1], [0, 1, 0], [2, 2, 1]])
     scores = keys @ q
     scaled = scores / 3**0.5
-    powers = np.exp(scaled)
-    shares = powers / powers.sum()
-    asked, scored, divided, softened, poured = (texts_of("02-pure-python", n) for n in range(1, 6))
-    assert asked["query"] == "query (1, 2, 0)"
-    for m, key in enumerate(keys):
-        assert asked[f"key {m}"] == f"key {tuple(map(int, key))}"
-        found = [asked.get(f"product {m} {c}", "0 · 0").split(" · ") for c in range(3)]
-        assert sum(int(one) * int(other) for one, other in found) == scores[m]
-        assert scored[f"score {m}"] == str(scores[m])
-        assert divided[f"score {m}"] == f"{scaled[m]:.1f}"
-        assert softened[f"share {m}"] == poured[f"share {m}"] == f"{shares[m]:.3f}"
+    shares, again = (np.exp(each) / np.exp(each).sum() for each in (scaled, scaled + 2))
+    np.testing.assert_allclose(again, shares)
     frames = shown("02-pure-python")
-    unit = film.ONE / scaled[1]
-    tall = [[_high(each, "score", m) for m in range(3)] for each in frames[1:]]
-    expected = [unit * scores] * 2 + [unit * scaled] * 3
-    np.testing.assert_allclose(tall, expected, atol=0.01)
-    for each in frames[4:]:  # both bars of "cat" are one tall; the best's are in pieces as tall
-        high = [_high(each, "share", m) for m in range(3)]
-        np.testing.assert_allclose(high, film.ONE * shares / shares[1], atol=0.01)
-        pieces = [sum(key.startswith(f"{kind} cut") for key in each) for kind in ("score", "share")]
-        assert pieces == [3 - 1, 10 - 1]
-    for said in (softened, poured):
-        assert (said["more"], said["lead"], said["times"]) == ("score ×3", "+2.3", "share ×10")
+    texts = [texts_of("02-pure-python", n) for n in range(len(frames))]
+    assert texts[1]["query"] == "query (1, 2, 0)"
+    for m, key in enumerate(keys):
+        assert texts[1][f"key {m}"] == f"key {tuple(map(int, key))}"
+        found = [texts[1].get(f"product {m} {c}", "0 · 0").split(" · ") for c in range(3)]
+        assert sum(int(one) * int(other) for one, other in found) == scores[m]
+        said = [each.get(f"score {m}") for each in texts[2:]]
+        assert said == [str(scores[m]), *[f"{scaled[m]:.1f}"] * 2, f"{scaled[m] + 2:.1f}"]
+        assert [each.get(f"share {m}") for each in texts[2:]] == [None] * 2 + [
+            f"{shares[m]:.3f}"
+        ] * 2
+    tops = [[_top(frame, "score", m) for m in range(3)] for frame in frames[1:]]
+    levels = [scores, scores, scaled, scaled, scaled + 2]
+    np.testing.assert_allclose(tops, film.UNIT * np.array(levels), atol=0.01)
+    for frame in frames[4:]:
+        tall = [_top(frame, "share", m) for m in range(3)]
+        np.testing.assert_allclose(tall, film.WHOLE * shares, atol=0.01)
+    assert [_top(frames[-1], "foot", m) for m in range(3)] == [film.UNIT * 2] * 3
     assert scores[2] == 3 * scores[1]
-    assert scaled[2] - scaled[1] == pytest.approx(2.3, abs=0.05)
+    ratios = [f"×{each[2] / each[1]:.2g}" for each in levels[1:]]
+    assert [each["score times"] for each in texts[2:]] == ratios == ["×3"] * 3 + ["×1.7"]
+    assert [each["share times"] for each in texts[2:]] == ["×3?"] * 2 + ["×10"] * 2
+    assert (
+        [each["lead"] for each in texts[3:]]
+        == [f"+{scaled[2] - scaled[1]:.1f}"] * 3
+        == ["+2.3"] * 3
+    )
     np.testing.assert_allclose(shares[2] / shares[1], [np.exp(2.3), 10], rtol=0.02)
-    foot = film.FLOOR  # in the glass shares lie on each other
-    for m, high in enumerate(film.ONE * shares / shares[1]):
-        given = frames[-1][f"given {m}"]
-        foot -= high
-        assert (given["y"], given["height"]) == pytest.approx((foot, high), abs=0.02)
-    told = [frame["told"] for frame in opening_of("02-pure-python").state["frames"]]
-    assert "most of its answer from “sat”" in told[-1]
-    assert (shares[2] * np.array(values[2]) > shares @ values / 2).all()
 
 
-def _high(frame: dict[str, dict[str, float | str]], kind: str, m: int) -> float:
-    return float(frame[f"{kind} bar {m}"]["height"])
+@pytest.mark.lessons("02-pure-python")
+def test_lesson_02s_brackets_and_pieces_measure_the_bars_they_stand_at() -> None:
+    from attnlab.lessons.pure_python import opening as film
+
+    for n, frame in enumerate(shown("02-pure-python")[2:]):
+        top, asks = (_top(frame, "score", m) for m in (2, 1))
+        assert _span(frame, "score times") == pytest.approx((top, 0), abs=0.1)
+        if n:
+            assert _span(frame, "lead") == pytest.approx((top, asks), abs=0.1)
+        if n > 1:
+            assert _span(frame, "share times") == pytest.approx(
+                (_top(frame, "share", 2), 0), abs=0.1
+            )
+        else:  # shares that go like scores
+            guess = [_ys(frame[f"guess {m}"])[1] for m in range(3)]
+            np.testing.assert_allclose(guess, film.WHOLE * np.array([1, 2, 6]) / 9, atol=0.1)
+        pieces = [
+            sum(key.startswith(f"{kind} cut") for key in frame) for kind in ("score", "share")
+        ]
+        assert pieces == [[3 - 1, 0], [3 - 1, 0], [3 - 1, 10 - 1], [0, 10 - 1]][n]
+
+
+def _top(frame: dict[str, dict[str, float | str]], kind: str, m: int) -> float:
+    """How high over the floor a bar reaches."""
+    return 232 - float(frame[f"{kind} bar {m}"]["y"])
+
+
+def _ys(look: dict[str, float | str]) -> list[float]:
+    """How high over the floor a line's points are."""
+    return [232 - float(each.split()[1]) for each in str(look["d"])[1:].split("L")]
+
+
+def _span(frame: dict[str, dict[str, float | str]], kind: str) -> tuple[float, float]:
+    ys = _ys(frame[f"bracket of {kind}"])
+    return ys[0], ys[-1]
 
 
 @pytest.mark.lessons("03-numpy")

@@ -9,127 +9,128 @@ from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import SMALL, Part, box, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 
-# The lesson's: what "cat" asks, and what each word promises and passes on.
+# The lesson's: what "cat" asks, and what each word promises.
 TOKENS = ("the", "cat", "sat")
 QUERY = (1, 2, 0)
 KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
-VALUES = ((1, 0), (0, 2), (3, 1))
 ASKS, BEST = 1, 2  # the word that does; the one that scores most
+RAISED = 2  # what each score gets more in the end
 
 HIGH, FLOOR, WORDS = 268, 232.0, 259  # of the sheet; of what stands on it, and the words' line
 COLOURS = (PURPLE, ORANGE, BLUE)
-APART, NEAR, GLASS = (90, 240, 390), (56, 172, 288), 408  # words, alone and beside the glass
-WIDE, ASIDE, EDGE = 40, 23, 5  # a bar; two bars of a word, from its middle; around the glass
-ONE = 18  # how tall are both bars of the word that asks: the best's are compared with them
-ASKING, SHARE, SCORE = 44, 72, 148  # lines of what is written over the words
+APART, LEFT, RIGHT = (90, 240, 390), (36, 106, 176), (304, 374, 444)  # words, alone and in halves
+BROAD, WIDE, ASIDE = 52, 40, 28  # bars, alone and in halves; brackets, from a bar's middle
+UNIT, WHOLE = 26, 208  # how tall are a score of 1 and all shares
+HEADS, LIES = 30, 13  # line of the query, and of what the halves are; how far over a bar is a key
 PALE = 0.36  # bars of scores
-NUMBER, BIG = 24, 38  # sizes of what matters, and of what matters most
+NUMBER, BIG = 24, 34  # sizes of what matters, and of what matters most
 
 
 def opening() -> Film:
     """The film."""
     scores = [sum(q * k for q, k in zip(QUERY, key, strict=True)) for key in KEYS]
     scaled = [score / math.sqrt(len(QUERY)) for score in scores]
-    shares = weights(scores)
-    lead, times = f"{scaled[BEST] - scaled[ASKS]:.1f}", f"{shares[BEST] / shares[ASKS]:.0f}"
-    unit = ONE / scaled[ASKS]
-    tall, low = ([unit * score for score in each] for each in (scores, scaled))
+    raised = [score + RAISED for score in scaled]
+    shares = softmax(scaled)
+    lead = f"{scaled[BEST] - scaled[ASKS]:.1f}"
     asks, best = TOKENS[ASKS], TOKENS[BEST]
-    more = f"score ×{scores[BEST] / scores[ASKS]:.0f}"
-
-    def scored(heights: Sequence[float], texts: Sequence[str]) -> list[Part]:
-        return [
-            *_words(APART),
-            *_bars("score", APART, heights, PALE),
-            *_numbers("score", APART, heights, texts),
-            *_bars("share", APART, heights, opacity=0),
-            _called("more", APART[BEST] - 30, SCORE, more, GREY, NUMBER),
-            _called("times", APART[BEST] - 30, SHARE, "share ×?", BLUE, BIG),
-        ]
-
-    def shared(at: Sequence[float], poured: bool) -> list[Part]:
-        high = [ONE / shares[ASKS] * share for share in shares]
-        left, right = ([x + aside for x in at] for aside in (-ASIDE, ASIDE))
-        return [
-            *_given(right, high, poured),
-            *_words(at),
-            *_bars("score", left, low, PALE),
-            *_bars("share", right, high),
-            *_numbers("share", right, high, [f"{share:.3f}" for share in shares]),
-            *_lead(left, low, lead, over=True),
-            _called("more", left[BEST] - 36, FLOOR - low[BEST] - 7, more, GREY, NUMBER),
-            _called("times", at[BEST] - 30, SHARE, f"share ×{times}", BLUE, BIG),
-        ]
-
+    tall = [UNIT * score for score in scores]
+    guess = _guessed([score / sum(scores) for score in scores])
     frames = [
         Frame(
-            [*_words(APART), *_asked([0] * len(TOKENS))],
+            [*_words("score", APART), *_asked([0] * len(TOKENS)), *_meets()],
             f"“{asks}” asks: its query meets the key of each word.",
         ),
         Frame(
-            [*_words(APART), *_bars("score", APART, tall, PALE), *_asked(tall), *_added(unit)],
+            [*_words("score", APART), *_piled(APART, tall, BROAD), *_added(), *_asked(tall)],
             "Numbers in the same place are multiplied, and the products pile up to a score.",
         ),
         Frame(
-            scored(tall, [f"{score}" for score in scores]),
+            [*_scored(scores, 0), *guess],
             f"“{best}” scores three times as much as “{asks}”. Guess how their shares compare.",
         ),
         Frame(
-            [*scored(low, [f"{score:.1f}" for score in scaled]), *_lead(APART, low, lead)],
+            [*_scored(scaled), *_lead(scaled, lead), *guess],
             f"Scores are divided by √{len(QUERY)}, as a key has {len(QUERY)} numbers: "
             f"still three times, now {lead} ahead.",
         ),
         Frame(
-            shared(APART, poured=False),
-            f"No: softmax turns a lead of {lead} into exp({lead}) ≈ {times} times the share.",
+            [*_scored(scaled), *_lead(scaled, lead), *_shared(shares)],
+            f"No: softmax turns a lead of {lead} into exp({lead}) ≈ {_ratio(shares)[1:]} times "
+            "the share.",
         ),
         Frame(
-            shared(NEAR, poured=True),
-            f"A lead of {lead} makes {times} times the share: "
-            f"“{asks}” takes most of its answer from “{best}”.",
+            [*_scored(raised, foot=RAISED), *_lead(raised, lead), *_shared(softmax(raised))],
+            f"Add {RAISED} to every score: {_ratio(scores)} falls to {_ratio(raised)}, "
+            f"yet no share changes. Only the lead of {lead} counts.",
         ),
     ]
     return Film("Three times the score: three times the share?", frames, HIGH)
 
 
-def weights(scores: Sequence[float]) -> list[float]:
-    """(3,), softmax of the scores divided by √3."""
-    powers = [math.exp(score / math.sqrt(len(QUERY))) for score in scores]
+def softmax(scores: Sequence[float]) -> list[float]:
+    """Shares of 1."""
+    powers = [math.exp(score) for score in scores]
     return [power / sum(powers) for power in powers]
 
 
-def _words(at: Sequence[float]) -> list[Part]:
+def _ratio(each: Sequence[float]) -> str:
+    """How many times the best's is that of the word that asks."""
+    return f"×{each[BEST] / each[ASKS]:.2g}"
+
+
+def _words(key: str, at: Sequence[float]) -> list[Part]:
     """And the floor that they lie under."""
-    ends = (at[0] - 2 * ASIDE, FLOOR), (at[-1] + 2 * ASIDE, FLOOR)
-    return [line("floor", ends, GREY, 1.5)] + [
-        word(f"word {m}", x, WORDS, TOKENS[m], COLOURS[m], size=NUMBER, weight=600)
+    aside = 50 if at is APART else ASIDE
+    ends = (at[0] - aside, FLOOR), (at[-1] + aside, FLOOR)
+    return [line(f"floor of {key}", ends, GREY, 1.5)] + [
+        word(f"word of {key} {m}", x, WORDS, TOKENS[m], COLOURS[m], size=NUMBER, weight=600)
         for m, x in enumerate(at)
     ]
 
 
 def _asked(heights: Sequence[float]) -> list[Part]:
-    """The query, and a line from it to each key, which lies on its word's bar."""
-    at = APART[ASKS]
-    parts = [word("query", at, ASKING, f"query {QUERY}", ORANGE, size=NUMBER, weight=600)]
-    for m, (x, tall) in enumerate(zip(APART, heights, strict=True)):
-        y = FLOOR - tall - 13
-        parts += [
-            curve(f"meets {m}", (at, ASKING + 12), (x, y - 24), ORANGE, 2.5, 0.7, True),
-            word(f"key {m}", x, y, f"key {KEYS[m]}", COLOURS[m]),
-        ]
-    return parts
+    """The query, and keys, which lie on their words' bars."""
+    query = word("query", APART[ASKS], HEADS, f"query {QUERY}", ORANGE, size=NUMBER, weight=600)
+    return [query] + [
+        word(f"key {m}", x, FLOOR - tall - LIES, f"key {KEYS[m]}", COLOURS[m])
+        for m, (x, tall) in enumerate(zip(APART, heights, strict=True))
+    ]
 
 
-def _added(unit: float) -> list[Part]:
-    """Products, beside what each adds to its word's bar."""
+def _meets() -> list[Part]:
+    """From the query to each key."""
+    start, low = (APART[ASKS], HEADS + 12), FLOOR - LIES - 24
+    return [
+        curve(f"meets {m}", start, (x, low), ORANGE, 2.5, 0.7, True) for m, x in enumerate(APART)
+    ]
+
+
+def _piled(
+    at: Sequence[float], heights: Sequence[float], wide: float = WIDE, foot: float = 0
+) -> list[Part]:
+    """Scores; what was added to all is under them."""
+    feet = [UNIT * foot] * len(at)
+    parts = _bars("foot", at, feet, wide, [GREY] * len(at), 0.4)
+    if foot:
+        middle = FLOOR - feet[0] / 2 + 7
+        parts += [word(f"more {m}", x, middle, f"+{foot}") for m, x in enumerate(at)]
+    return [*parts, *_bars("score", at, heights, wide, COLOURS, PALE, feet[0])]
+
+
+def _added() -> list[Part]:
+    """Products, each in its piece of its word's bar."""
     parts = []
     for m, key in enumerate(KEYS):
         low = FLOOR
         for c, (q, k) in enumerate(zip(QUERY, key, strict=True)):
-            x, y = APART[m] + WIDE / 2 + 8, min(low - unit * q * k / 2 + 5, FLOOR - 8)
-            low -= unit * q * k
-            if q * k:
-                parts.append(word(f"product {m} {c}", x, y, f"{q} · {k}", GREY, "start", SMALL))
+            tall = UNIT * q * k
+            if tall and low < FLOOR:
+                parts += _cuts(f"seam {m}", APART[m], BROAD, [low])
+            if tall:
+                y = low - tall / 2 + 6
+                parts.append(word(f"product {m} {c}", APART[m], y, f"{q} · {k}", size=SMALL))
+            low -= tall
     return parts
 
 
@@ -137,69 +138,106 @@ def _bars(
     key: str,
     at: Sequence[float],
     heights: Sequence[float],
+    wide: float,
+    colours: Sequence[Colour],
     filled: float = 1,
-    opacity: float = 1,
+    foot: float = 0,
 ) -> list[Part]:
-    """The best's is cut into pieces as tall as the bar of the word that asks."""
-    bars = [
-        box(
-            f"{key} bar {m}",
-            (x - WIDE / 2, FLOOR - tall),
-            (WIDE, tall),
-            COLOURS[m],
-            filled,
-            0,
-            opacity,
-        )
-        for m, (x, tall) in enumerate(zip(at, heights, strict=True))
-    ]
-    left, piece = at[BEST] - WIDE / 2, heights[ASKS]
-    cuts = [FLOOR - piece * n for n in range(1, round(heights[BEST] / piece))]
-    return bars + [
-        line(f"{key} cut {n}", [(left, y), (left + WIDE, y)], GROUND, 2, cap="butt")
-        for n, y in enumerate(cuts)
+    """They reach up to a height, from the floor or a foot."""
+    return [
+        box(f"{key} bar {m}", (x - wide / 2, FLOOR - tall), (wide, tall - foot), colour, filled)
+        for m, (x, tall, colour) in enumerate(zip(at, heights, colours, strict=True))
     ]
 
 
-def _numbers(
+def _cuts(key: str, x: float, wide: float, ys: Sequence[float]) -> list[Part]:
+    """Of a bar into pieces."""
+    return [
+        line(f"{key} cut {n}", [(x - wide / 2, y), (x + wide / 2, y)], GROUND, 2, cap="butt")
+        for n, y in enumerate(ys)
+    ]
+
+
+def _pieces(key: str, x: float, heights: Sequence[float]) -> list[Part]:
+    """The best's bar is cut into pieces as tall as the bar of the word that asks."""
+    piece = heights[ASKS]
+    count = round(heights[BEST] / piece)
+    return _cuts(key, x, WIDE, [FLOOR - piece * n for n in range(1, count)])
+
+
+def _half(
     key: str, at: Sequence[float], heights: Sequence[float], texts: Sequence[str]
 ) -> list[Part]:
-    """Over bars."""
-    return [
+    """What its bars are, their words, and numbers over them."""
+    head = word(f"{key}s", at[0] - ASIDE, HEADS, key, GREY, "start", NUMBER, 600)
+    return [head, *_words(key, at)] + [
         word(f"{key} {m}", x, FLOOR - tall - 7, text, weight=600)
         for m, (x, tall, text) in enumerate(zip(at, heights, texts, strict=True))
     ]
 
 
-def _called(key: str, right: float, y: float, says: str, colour: Colour, size: float) -> Part:
-    """What the best's bar is."""
-    return word(key, right, y, says, colour, "end", size, 700)
-
-
-def _lead(
-    at: Sequence[float], heights: Sequence[float], lead: str, over: bool = False
-) -> list[Part]:
-    """How far the best's bar is over that of the word that asks."""
-    x, top, low = at[BEST] - WIDE / 2 - 8, FLOOR - heights[BEST], FLOOR - heights[ASKS]
-    ends = [(x + 4, top), (x, top), (x, low), (x + 4, low)]
-    middle, y = (at[BEST] - 3, top - 7) if over else (x - 30, (top + low) / 2 + 7)
+def _scored(scores: Sequence[float], digits: int = 1, foot: float = 0) -> list[Part]:
+    """In the left half."""
+    tall = [UNIT * score for score in scores]
+    x = LEFT[BEST]
     return [
-        line("leads", ends, BLUE, 2),
-        word("lead" if over else "lead beside", middle, y, f"+{lead}", BLUE, weight=600),
+        *_half("score", LEFT, tall, [f"{score:.{digits}f}" for score in scores]),
+        *_piled(LEFT, tall, foot=foot),
+        *([] if foot else _pieces("score", x, tall)),
+        *_bracket("score times", x, tall[BEST], 0, _ratio(scores), GREY, NUMBER, 1),
     ]
 
 
-def _given(at: Sequence[float], heights: Sequence[float], poured: bool) -> list[Part]:
-    """What each word gives: behind its share, or in a glass that is as tall as all shares."""
-    parts, low = [], FLOOR
-    for m, tall in enumerate(heights):
-        x, foot = (GLASS, low) if poured else (at[m], FLOOR)
-        corner, size = (x - WIDE / 2, foot - tall), (WIDE, tall)
-        parts.append(box(f"given {m}", corner, size, COLOURS[m], opacity=poured))
-        low -= tall
-    if not poured:
-        return parts
-    left, right = (GLASS + side * (WIDE / 2 + EDGE) for side in (-1, 1))
-    sides = [(left, low), (left, FLOOR + EDGE), (right, FLOOR + EDGE), (right, low)]
-    answer = word("answer", GLASS, WORDS, f"{TOKENS[ASKS]}'s answer", ORANGE, size=SMALL)
-    return [*parts, line("glass", sides, ORANGE, 3), answer]
+def _lead(scores: Sequence[float], lead: str) -> list[Part]:
+    """How far the best's score is over that of the word that asks."""
+    top, low = UNIT * scores[BEST], UNIT * scores[ASKS]
+    return _bracket("lead", LEFT[BEST], top, low, f"+{lead}", BLUE, BIG)
+
+
+def _shared(shares: Sequence[float]) -> list[Part]:
+    """In the right half."""
+    tall, x = [WHOLE * share for share in shares], RIGHT[BEST]
+    return [
+        *_half("share", RIGHT, tall, [f"{share:.3f}" for share in shares]),
+        *_bars("share", RIGHT, tall, WIDE, COLOURS),
+        *_pieces("share", x, tall),
+        *_bracket("share times", x, tall[BEST], 0, _ratio(shares), BLUE, BIG),
+    ]
+
+
+def _guessed(shares: Sequence[float]) -> list[Part]:
+    """In the right half, where bars will grow, if shares went like scores."""
+    none, tops = [0.0] * len(shares), [FLOOR - WHOLE * share for share in shares]
+    parts = [*_half("share", RIGHT, none, [""] * len(shares))]
+    parts += _bars("share", RIGHT, none, WIDE, COLOURS)
+    for m, (x, top) in enumerate(zip(RIGHT, tops, strict=True)):
+        left, right = x - WIDE / 2, x + WIDE / 2
+        sides = [(left, FLOOR), (left, top), (right, top), (right, FLOOR)]
+        parts.append(line(f"guess {m}", sides, COLOURS[m], 2, dashes="4 5"))
+    says, high = f"{_ratio(shares)}?", FLOOR - tops[BEST]
+    return [*parts, _bracket("share times", RIGHT[BEST], high, 0, says, BLUE, BIG)[-1]]
+
+
+def _bracket(
+    key: str,
+    x: float,
+    top: float,
+    low: float,
+    says: str,
+    colour: Colour,
+    size: float,
+    side: int = -1,
+) -> list[Part]:
+    """At a bar, between two heights; -1 is at the left of it."""
+    x += side * ASIDE
+    ends = [
+        (x - side * 4, FLOOR - top),
+        (x, FLOOR - top),
+        (x, FLOOR - low),
+        (x - side * 4, FLOOR - low),
+    ]
+    y, anchor = FLOOR - top + 0.72 * size, "end" if side < 0 else "start"
+    return [
+        line(f"bracket of {key}", ends, colour, 2),
+        word(key, x + side * 8, y, says, colour, anchor, size, 700),
+    ]
