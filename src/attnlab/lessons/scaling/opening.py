@@ -122,10 +122,11 @@ def _dashed(unit: float) -> list[Part]:
     """The last edge as it was, as far as it is seen."""
     edge = _edge(unit, WIDTHS[-1], min(WIDTHS[-1], (FAR / unit) ** 2))
     (*_, (x, y)) = edge
-    place = (x - 86, y - 6) if x == RIGHT else (LEFT + 22, y + 24)
+    near, says = x < RIGHT, "undivided"
+    left, under = (LEFT + 22, y + 24) if near else (x - 86, y - 6)
     return [
         line("was edge", edge, BLUE, 1.5, 0.6, "4 5"),
-        word("undivided", *place, "undivided", BLUE, "start", SMALL),
+        word(f"{says} {near}", left, under, says, BLUE, "start", SMALL),
     ]
 
 
