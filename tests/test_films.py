@@ -724,6 +724,11 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     high = [float(last[f"once {n}"]["height"]) for n in range(6)]
     np.testing.assert_allclose(np.array(wide) / tiles_film.UNIT / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(np.array(high) / tiles_film.STEP, tiles_film.VALUES)
+    pool = [
+        [float(last[f"{kind} {n}"]["width"]) for n in range(3)] for kind in ("poured", "inside")
+    ]
+    np.testing.assert_allclose(*pool, atol=0.01)
+    assert sum(pool[0]) == pytest.approx(sum(wide), abs=0.05)
     level = tiles_film.LOW - points(last["at once"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
     for n in (7, 8):  # the height of the block, and that of all columns at once

@@ -234,7 +234,7 @@ MIX = Product(
 ALONE = Grid("S", 122, 98, 84, 54)  # when k is gone
 # At the end all arrays stand together: each axis is one line, and each letter one length.
 CELLS = {"n": 22, "k": 15, "m": 32, "v": 44}
-FIRST, TOP, GAP = 104, 22, 2 * AWAY  # left end of Q; top of V; between arrays
+FIRST, TOP, GAP = 132, 22, 2 * AWAY  # left end of Q; top of V; between arrays
 GONE = 0.35  # of an axis that was added up
 
 
