@@ -133,7 +133,7 @@ def _standing(asked: int, asks: int) -> list[Part]:
 def _places(asked: int, asks: int) -> list[Part]:
     return [
         word("place of asked", RIGHT, 60, f"{ASKED} at {asked}", BLUE, "start", 20, 600),
-        word("place of asks", RIGHT + 112, 60, f"{ASKS} at {asks}", ORANGE, "start", 20, 600),
+        word("place of asks", RIGHT + 116, 60, f"{ASKS} at {asks}", ORANGE, "start", 20, 600),
     ]
 
 
