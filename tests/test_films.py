@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
@@ -304,6 +303,8 @@ def test_lesson_09s_shadow_falls_at_a_right_angle_and_is_as_long_as_the_score() 
         assert along @ fall == pytest.approx(0, abs=8)  # drawn to a tenth of a pixel
         made = float(parts["score"][1].removeprefix("score ").replace("−", "-"))
         assert shadow @ along / UNIT**2 == pytest.approx(made, abs=0.01)
+        seen = np.diff(points(parts["shadow"][0]), axis=0)[0]  # beside the line, and as long
+        np.testing.assert_allclose(seen, shadow, atol=0.15)
         np.testing.assert_allclose(points(parts["long"][0])[1], tip, atol=0.1)
 
 
@@ -316,12 +317,6 @@ def test_lesson_09s_triangles_are_one_that_turns_once_around() -> None:
     turned = [turn_of(last[f"left {n}"]) for n in ROUND]
     assert turned == [-STEP * n for n in ROUND]
     assert len(turned) * ON * STEP == 360
-    scores = [
-        text
-        for _, key, _, text in opening_of("09-position").state["frames"][-1]["parts"]
-        if key.startswith("score at")
-    ]
-    assert scores == ["1"] * len(turned)
 
 
 def turn_of(look: dict[str, float | str]) -> float:
@@ -583,14 +578,21 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
     both = ["nk,mk->nm", "nm,mv->nv"]
-    assert lines == [[scores]] * 7 + [[mix]] * 2 + [both]
-    assert added == [set()] * 4 + [{"k"}] * 3 + [set(), {"m"}, {"k", "m"}]
+    assert lines == [[scores]] * 5 + [[mix]] * 2 + [both]
+    assert added == [set()] * 3 + [{"k"}] * 2 + [set(), {"m"}, {"k", "m"}]
     for formula, letter in zip(both, "km", strict=True):
         before, behind = formula.split("->")
         assert {*before} - {*behind} == {letter, ","}
-    assert frames[6]["bar k"]["opacity"] == 0  # that axis is not there any more
-    axes = {key.split()[1] for key in frames[6] if key.startswith("axis")}
+    assert frames[4]["bar k"]["opacity"] == 0  # that axis is not there any more
+    axes = {key.split()[1] for key in frames[4] if key.startswith("axis")}
     assert axes == {"n", "m"}
+    assert {key.split()[1] for key in frames[-1] if key.startswith("struck")} == {"k", "m"}
+    lengths: dict[str, set[float]] = {}
+    for name, axes_of in {"Q": "kn", "K": "mk", "A": "mn", "V": "vm", "Z": "vn"}.items():
+        for axis, side in zip(axes_of, ("width", "height"), strict=True):
+            lengths.setdefault(axis, set()).add(float(frames[-1][f"{name} whole"][side]))
+    assert [len(each) for each in lengths.values()] == [1] * 4
+    assert len(set.union(*lengths.values())) == 4
     for line, product in ((scores, film.S), (mix, film.Z)):
         formula, (one, other) = line.split('"')[1], line[-4:-1].split(",")
         found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
@@ -598,12 +600,12 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_rows_of_k_become_columns_one_after_the_other() -> None:
-    for n, looks in enumerate(shown("03-numpy")[:4]):
+def test_lesson_03s_rows_of_k_become_columns() -> None:
+    for looks, turned in zip(shown("03-numpy"), (0, 1, 3), strict=False):
         for row in range(3):
             cells = [looks[f"K {row} {k}"] for k in range(4)]
             xs, ys = ({float(cell[name]) for cell in cells} for name in "xy")
-            assert (len(xs), len(ys)) == ((1, 4) if row >= 3 - n else (4, 1))
+            assert (len(xs), len(ys)) == ((1, 4) if row >= 3 - turned else (4, 1))
 
 
 def left(part: Part) -> float:
@@ -618,12 +620,11 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     worked = [(frame["told"], texts) for frame, texts in zip(frames, says, strict=True)]
     worked = [(told, texts) for told, texts in worked if "multiply and add" in told]
-    for name, (told, texts) in zip("SZ", worked, strict=True):
-        terms, total = re.split(" = |, about ", told[:-1].split(": ")[1])
+    for cell, (told, texts) in zip(("S says 0 0", "Z says 2 0"), worked, strict=True):
+        terms, total = told[:-1].split(": ")[1].split(" = ")
         pairs = [[Fraction(each) for each in term.split(" · ")] for term in terms.split(" + ")]
-        added, is_about = sum(one * other for one, other in pairs), "about" in told
-        assert abs(added - Fraction(total)) <= is_about * Fraction("0.05")
-        assert total == texts[f"{name} says 0 0"]
+        assert sum(one * other for one, other in pairs) == Fraction(total)
+        assert total == texts[cell]
     at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
@@ -634,30 +635,31 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-3)
     made = [[float(says[at + 1][f"Z says {i} {j}"]) for j in range(2)] for i in range(3)]
     np.testing.assert_allclose(made, film.Z, atol=0.05)
-    assert says[-1]["A is"] == "softmax(S/2)"
+    assert (says[-1]["name A within"], says[-1]["A is"]) == ("S → A", "softmax")
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_equal_numbers_are_equally_blue_and_larger_ones_more() -> None:
+@pytest.mark.parametrize("arrays", ["QKS", "A", "VZ"])
+def test_lesson_03s_equal_numbers_are_equally_blue_and_larger_ones_more(arrays: str) -> None:
     depths: dict[float, set[float]] = {}
-    for n, parts in enumerate(shown("03-numpy")[:9]):
+    for n, parts in enumerate(shown("03-numpy")[:-1]):
         for key, text in texts_of("03-numpy", n).items():
-            if " says " in key:
-                depth = float(parts[key.replace(" says", "")]["fill-opacity"])
+            name = "A" if key[0] == "S" and n > 4 else key[0]
+            depth = float(parts.get(key.replace(" says", ""), {}).get("fill-opacity", 0))
+            if " says " in key and name in arrays and depth:  # else it is only an edge as yet
                 number = abs(float(text.replace("−", "-")))
-                if depth:  # else it is only an edge as yet
-                    depths.setdefault(number, set()).add(round(depth, 2))
+                depths.setdefault(number, set()).add(round(depth, 2))
     assert [number for number in depths if len(depths[number]) > 1] == []
     whole = [min(depths[number]) for number in sorted(depths)]
     assert whole == sorted(whole)
-    assert whole[0] < 0.15 < 0.5 < whole[-1]
+    assert whole[0] < 0.3 < 0.4 < whole[-1]
 
 
 @pytest.mark.lessons("03-numpy")
 def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
     from attnlab.lessons.numpy.opening import BELOW
 
-    for frame in opening_of("03-numpy").state["frames"][:6]:
+    for frame in opening_of("03-numpy").state["frames"][:4]:
         parts = {key: (look, text) for _, key, look, text in frame["parts"]}
         says = {key: text for key, (_, text) in parts.items() if key.startswith("K says")}
         below = {key for key, text in says.items() if text.startswith("−")}
@@ -677,7 +679,6 @@ def test_lesson_04s_walks_do_what_walks_do_as_a_rule() -> None:
     for ends, off in ((many, 0.02), (shown_one, 0.1)):
         spread = np.sqrt((ends**2).mean(axis=(0, 1)))
         np.testing.assert_allclose(spread, roots, rtol=off)  # and divided by √64 as after one
-        assert ((abs(ends) <= roots).mean(axis=(0, 1)) > 0.6).all()  # most
         raw, even = (film._softmax(ends[..., -1] / by) for by in (1, 8))
         assert np.median(raw.max(axis=-1)) > 0.95
         assert 0.3 < np.median(even.max(axis=-1)) < 0.5
@@ -693,33 +694,52 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
     from attnlab.lessons.scaling import opening as film
 
     frames = shown("04-scaling")
-    texts = [texts_of("04-scaling", n) for n in range(5)]
+    texts = [texts_of("04-scaling", n) for n in range(6)]
     told = [frame["told"] for frame in opening_of("04-scaling").state["frames"]]
-    for n, (width, by) in enumerate(((1, 1), (4, 1), (16, 1), (64, 1), (64, 8))):
+    near, seven = film.UNIT, film.UNIT * film.CLOSER
+    drawn = [
+        (1, 1, near),
+        (4, 1, near),
+        (16, 1, near),
+        (64, 1, near),
+        (64, 8, near),
+        (64, 8, seven),
+    ]
+    for n, (width, by, unit) in enumerate(drawn):
         ends = film.walks()[:, width] / by
         shares = film._softmax(ends)
         rows = {int(key.split()[1]): key.split()[2] for key in texts[n] if "share " in key}
         assert [ends[m] for m in sorted(rows, key=lambda m: rows[m])] == sorted(ends)[::-1]
         for m, (end, share) in enumerate(zip(ends, shares, strict=True)):
-            assert texts[n][f"share {m} {rows[m]}"] == f"{share:.2f}"
+            says = f"{share:.2f}".replace("0.00", "<0.01")
+            assert texts[n][f"share {m} {rows[m]}"] == says
             walked = film.ZERO - points(frames[n][f"walk {m}"])[:, 1]
-            steps = abs(np.diff(walked)) * by / film.UNIT
-            assert walked[-1] / film.UNIT == pytest.approx(end, abs=0.02)
+            steps = abs(np.diff(walked)) * by / unit
+            assert walked[-1] / unit == pytest.approx(end, abs=0.02)
             np.testing.assert_allclose(steps, [1] * width + [0] * (64 - width), atol=0.15)
             assert float(frames[n][f"bar {m} {rows[m]}"]["width"]) == pytest.approx(
                 film.LONG * share, abs=0.01
             )
-        x, y = points(frames[n]["envelope"]).T
-        along = (x - film.LEFT) / (film.RIGHT - film.LEFT) * width
-        np.testing.assert_allclose(
-            abs(y - film.ZERO) * by / film.UNIT, np.sqrt(along), atol=0.12 * by
-        )
+        edges = [("envelope", by), ("was edge", 1)][: 1 + (by > 1)]
+        for key, divisor in edges:
+            x, y = points(frames[n][key]).T
+            along = (x - film.LEFT) / (film.RIGHT - film.LEFT) * width
+            roots = abs(y - film.ZERO) * divisor / unit
+            np.testing.assert_allclose(roots, np.sqrt(along), atol=0.12 * divisor)
+            assert abs(y - film.ZERO).max() <= film.FAR
+        for key, says in texts[n].items():
+            look = frames[n][key]
+            if key.startswith("height") and look["opacity"]:
+                high = film.ZERO + 6 - float(look["y"])
+                assert high / unit == pytest.approx(float(says.replace("−", "-")), abs=0.02)
         assert texts[n]["products"].split()[0] == str(width)
         assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
-    was = f"{film._softmax(film.walks()[:, 64])[film.BEST]:.2f}"
+    was, now = (f"{film._softmax(film.walks()[:, 64] / by)[film.BEST]:.2f}" for by in (1, 8))
     assert f"“maps” gets {was}, " in told[3]
-    assert texts[4]["was share"] == was
-    assert frames[4]["was long"]["width"] == frames[3][f"bar {film.BEST} 0"]["width"]
+    assert f"“maps” falls from {was} to {now}" in told[5]
+    for each, looks in zip(texts[4:], frames[4:], strict=True):
+        assert each["was share"] == was
+        assert looks["was long"]["width"] == frames[3][f"bar {film.BEST} 0"]["width"]
 
 
 @pytest.mark.lessons("01-soft-lookup")
@@ -779,6 +799,11 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     high = [float(last[f"once {n}"]["height"]) for n in range(6)]
     np.testing.assert_allclose(np.array(wide) / tiles_film.UNIT / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(np.array(high) / tiles_film.STEP, tiles_film.VALUES)
+    pool = [
+        [float(last[f"{kind} {n}"]["width"]) for n in range(3)] for kind in ("poured", "inside")
+    ]
+    np.testing.assert_allclose(*pool, atol=0.01)
+    assert sum(pool[0]) == pytest.approx(sum(wide), abs=0.05)
     level = tiles_film.LOW - points(last["at once"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
     for n in (7, 8):  # the height of the block, and that of all columns at once

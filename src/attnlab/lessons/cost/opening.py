@@ -44,6 +44,7 @@ SUMS, OTHER, UNIT, STEP = (
     100,
     36,
 )  # left of columns, and at once; px for 1, of weight, value
+NARROW = 18  # a column whose value stands beside its top
 LARGEST = (446, 32)  # the largest score so far
 LEVEL, LOUD = 26, 40  # size of a block's height, and of how many scores are held
 DARK, PALE = 0.6, 0.2  # faces of the largest score so far, and of others
@@ -121,8 +122,8 @@ def opening() -> Film:
     tile(2, told, *columns(1, True), *columns(2), *_block([a, b]))
     told = "Poured a last time: the height is the answer to query 1. The others go the same way."
     tile(2, told, *columns(2, True), *_block(met))
-    told = f"Hold all {TOKENS**2} scores at once, or {BLOCK} at a time: query 1's answer "
-    frames.append(Frame(_both(met), f"{told}is {c.answer:.1f} both times."))
+    told = f"All {TOKENS} scores of query 1 at once, or {BLOCK} at a time: "
+    frames.append(Frame(_both(met), f"{told}its answer is {c.answer:.1f} both times."))
     return Film("Exact attention, tile by tile", frames, HIGH)
 
 
@@ -209,9 +210,12 @@ def _largest(kept: Kept, top: bool) -> list[Part]:
     ]
 
 
-def _standing(key: str, left: float, size: Place, colour: Colour, opacity: float = 1) -> Part:
-    """A box on the floor of what is kept."""
-    return box(key, (left, LOW - size[1]), size, colour, opacity=opacity)
+def _standing(
+    key: str, left: float, size: Place, colour: Colour, opacity: float = 1, ghost: bool = False
+) -> Part:
+    """A box on the floor of what is kept, or its edge."""
+    filled, edge = (0.06, 1.5) if ghost else (1, 0)
+    return box(key, (left, LOW - size[1]), size, colour, filled, edge, opacity)
 
 
 def _columns(
@@ -222,15 +226,17 @@ def _columns(
     named: bool = False,
     of: str = "column",
     opacity: float = 1,
+    ghost: bool = False,
 ) -> list[Part]:
-    """Of keys from this on, side by side; with their values, if they are named."""
+    """Of keys from this on, side by side; with their values, if named; or only edges."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
         size, colour = (UNIT * weight, STEP * high), COLOURS[n // BLOCK]
-        parts.append(_standing(f"{of} {n}", left, size, colour, opacity))
+        parts.append(_standing(f"{of} {n}", left, size, colour, opacity, ghost))
         if named:
-            at = left + max(size[0] / 2, 8), LOW - size[1] - 5
-            parts.append(word(f"high {n}", *at, f"{high:.0f}", size=SMALL))
+            middle, top = left + size[0] / 2, LOW - size[1]
+            x, y = (middle, top - 5) if size[0] > NARROW else (left + size[0] + 9, top + 14)
+            parts.append(word(f"high {n}", x, y, f"{high:.0f}", size=SMALL))
         left += size[0]
     return parts
 
@@ -280,14 +286,21 @@ def _both(kept: list[Kept]) -> list[Part]:
     weights = powers / powers.sum()
     wide, answer = UNIT * s, weights @ VALUES
     y = LOW - STEP * answer
+    shares = (s * weights).reshape(BLOCKS, BLOCK).sum(axis=1)
+    lefts = OTHER + UNIT * (shares.cumsum() - shares)
+    poured = [
+        _standing(f"poured {n}", left, (UNIT * share, LOW - y), COLOURS[n], 0.4)
+        for n, (left, share) in enumerate(zip(lefts, shares, strict=True))
+    ]
     return [
-        *_holds(OTHER + wide / 2, 38, TOKENS**2, INK, "at once"),
+        *_holds(OTHER + wide / 2, 38, TOKENS, INK, "at once"),
         *_holds(SUMS + wide / 2, 38, BLOCK, ORANGE),
-        box("filled", (OTHER, y), (wide, LOW - y), GREY, 0.25),
-        *_columns(0, s * weights, VALUES, OTHER, of="once"),
+        *poured,
+        *_columns(0, s * weights, VALUES, OTHER, of="once", ghost=True),
+        box("outline", (OTHER, y), (wide, LOW - y), GREY, 0, 2),
         *_block(kept)[:-1],
         line("at once", [(OTHER, y), (SUMS + wide, y)], INK, 3),
-        _level(SUMS - 44, y - 9, answer),
+        _level(SUMS + wide - 42, y - 9, answer),
     ]
 
 

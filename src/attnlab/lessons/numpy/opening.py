@@ -27,7 +27,7 @@ A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
 ARRAYS = {"Q": Q, "K": K, "S": S, "A": A, "V": V, "Z": Z}
 FORMS = {"A": ".2f", "Z": ".1f"}
-MOST = 10  # of all numbers: one scale of blue is for all arrays
+MOST = {"A": 1, "V": 10, "Z": 10}  # of numbers, on a scale of blue; of Q, K and S 4
 KEYS = {"A": "S"}  # A is what S becomes
 
 HIGH = 270
@@ -62,7 +62,7 @@ class Grid(NamedTuple):
         Or all alike: with so much blue, and empty places where that is 0.
         """
         parts, numbers = [], ARRAYS[self.name]
-        depths = PALE + (DEEP - PALE) * np.sqrt(np.abs(numbers) / MOST)
+        depths = PALE + (DEEP - PALE) * np.sqrt(np.abs(numbers) / MOST.get(self.name, 4))
         size = (max(self.wide - AIR, 0), max(self.tall - AIR, 0))
         for (i, j), number in np.ndenumerate(numbers):
             colour, depth = (BELOW if number < 0 else BLUE), depths[i, j]
@@ -121,10 +121,12 @@ class Grid(NamedTuple):
         key = f"name {self.name} {x < self.x}"
         return word(key, x, (self.y + self.low()) / 2 + 9, self.name, INK, size=NAME, weight=700)
 
-    def named_within(self, lower: float = 0) -> Part:
-        """Its name on its cells."""
+    def named_within(self, lower: float = 0, name: str = "") -> Part:
+        """Its name, or more, on its cells."""
         middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9 + lower)
-        return word(f"name {self.name} within", *middle, self.name, INK, size=NAME, weight=700)
+        return word(
+            f"name {self.name} within", *middle, name or self.name, INK, size=NAME, weight=700
+        )
 
     def column(self, n: int) -> np.ndarray:
         """As it is drawn."""
@@ -207,10 +209,10 @@ class Product(NamedTuple):
             self.made.around("cell", row, column),
         ]
 
-    def worked(self) -> str:
-        """How the first cell is made."""
+    def worked(self, row: int) -> str:
+        """How a row's first cell is made."""
         form = FORMS.get(self.left.name, "g")
-        ones, others = ARRAYS[self.left.name][0], self.above.column(0)
+        ones, others = ARRAYS[self.left.name][row], self.above.column(0)
         pairs = zip(ones, others, strict=True)
         return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
 
@@ -229,19 +231,20 @@ MIX = Product(
     Grid("Z", RIGHT, UNDER),
     "nm,mv->nv",
 )
-ALONE = Grid("S", 150, 112, 76, 44)  # when k is gone
-# At the end all arrays stand together, so that each axis is one line.
-BY, LINES = {"Q": (44, 31), "A": (196, 44), "Z": (356, 44)}, {"V": 27, "K": 108, "Z": 189}
-SHORT, LOW = (20, 15), 26  # rows of V and K, and of the others
+ALONE = Grid("S", 122, 98, 84, 54)  # when k is gone
+# At the end all arrays stand together: each axis is one line, and each letter one length.
+CELLS = {"n": 22, "k": 15, "m": 32, "v": 44}
+FIRST, TOP, GAP = 132, 22, 2 * AWAY  # left end of Q; top of V; between arrays
+GONE = 0.35  # of an axis that was added up
 
 
 def opening() -> Film:
     """The film."""
-    return Film("Axes meet, and one is added up", [*_scores(), *_mix(), _all()], HIGH)
+    return Film("The missing letter is added up", [*_scores(), *_mix(), _all()], HIGH)
 
 
 def _scores() -> list[Frame]:
-    """Q and K as they are written, K's rows turned, one score, all scores, and these alone."""
+    """Q and K as they are written, K's rows turned, one score, and all scores alone."""
     meeting, added, made = SCORES.meeting(), SCORES.meeting(is_added=True), SCORES.made
     empty = [*meeting, *made.boxes(0)]
     return [
@@ -249,25 +252,15 @@ def _scores() -> list[Frame]:
             [*SCORES.code(), *_written()],
             "n is who asks, m who is asked. Along k are the numbers of each.",
         ),
-        *(
-            Frame(
-                [*SCORES.code(), *_written(n)],
-                "Turn K: each row becomes a column, so that its k meets that of Q.",
-            )
-            for n in range(1, len(WORDS))
-        ),
-        Frame(empty, "Now k meets k. After the arrow are the axes of S, n and m."),
+        Frame([*SCORES.code(), *_written(1)], "Turn K: each row becomes a column."),
+        Frame(empty, "Now K's k meets Q's k. After the arrow are the axes of S: n and m."),
         Frame(
             [*added, *made.boxes(0), *SCORES.along(0, 0), *made.says([(0, 0)])],
-            f"Along k, multiply and add: {SCORES.worked()} = {S[0, 0]}.",
-        ),
-        Frame(
-            [*added, *made.boxes(), *SCORES.along(2, 2), *made.says()],
-            "After the arrow there is no k, so k is added up, for each n with each m.",
+            f"Along k, multiply and add: {SCORES.worked(0)} = {S[0, 0]}.",
         ),
         Frame(
             [*SCORES.code(is_added=True), *_alone()],
-            "So k is gone. S has one score for each n and each m.",
+            "After the arrow there is no k: it is added up, for each n with each m, and gone.",
         ),
     ]
 
@@ -286,10 +279,10 @@ def _mix() -> list[Frame]:
                 *MIX.meeting(True, SMALL),
                 *_passers(),
                 *made.boxes(),
-                *MIX.along(0, 0),
+                *MIX.along(2, 0),
                 *made.says(),
             ],
-            f"Along m, multiply and add: {MIX.worked()}, about {Z[0, 0]:.1f}.",
+            f"Along m, multiply and add: {MIX.worked(2)} = {Z[2, 0]:.1f}.",
         ),
     ]
 
@@ -302,7 +295,6 @@ def _written(turned: int = 0) -> list[Part]:
         _bar("m", (left, over), (TURNED.right(), over)),
         _letter("axis m over", "m", _over(TURNED)),
     ]
-    middle = (WRITTEN.x + WRITTEN.right()) / 2
     return [
         _bar("k written", (WRITTEN.x, over), (WRITTEN.right(), over)),
         *QUERIES.boxes(),
@@ -310,11 +302,11 @@ def _written(turned: int = 0) -> list[Part]:
         *_turned(turned),
         *_rows("n", QUERIES),
         _bar("k", (QUERIES.x, QUERIES.y - AWAY), (QUERIES.right(), QUERIES.y - AWAY)),
-        _letter("axis k over", "k", (middle, QUERIES.y - 2 * AWAY)),
+        _letter("axis k over", "k", _over(QUERIES)),
         *(columns if turned else []),
         _bar("m written", (beside, WRITTEN.y), (beside, low)),
         _letter("axis m written", "m", _beside(WRITTEN)),
-        _letter("axis k written", "k", (middle, over - AWAY)),
+        _letter("axis k written", "k", _over(WRITTEN)),
         QUERIES.named(NAMES[0]),
         WRITTEN.named(NAMES[0]),
     ]
@@ -335,7 +327,7 @@ def _alone() -> list[Part]:
     return [
         *_closed(*ALONE[1:5]),
         *ALONE.boxes(),
-        *ALONE.says(size=24),
+        *ALONE.says(size=28),
         *_rows("n", ALONE),
         *_columns("m", ALONE),
         *_heads(ALONE),
@@ -365,13 +357,12 @@ def _passers() -> list[Part]:
 
 def _all() -> Frame:
     """All arrays, which axes were added up, and which have reached Z."""
-    q, k, a, v, z = (
-        Grid("Q", BY["Q"][0], LINES["Z"], BY["Q"][1], LOW),
-        Grid("K", BY["A"][0], LINES["K"], BY["A"][1], SHORT[1], True),
-        Grid("A", BY["A"][0], LINES["Z"], BY["A"][1], LOW),
-        Grid("V", BY["Z"][0], LINES["V"], BY["Z"][1], SHORT[0]),
-        Grid("Z", BY["Z"][0], LINES["Z"], BY["Z"][1], LOW),
-    )
+    asks, inner, asked, valued = CELLS.values()
+    q = Grid("Q", FIRST, HIGH - len(WORDS) * asks, inner, asks)
+    a = Grid("A", q.right() + GAP, q.y, asked, asks)
+    z = Grid("Z", a.right() + GAP, q.y, valued, asks)
+    v = Grid("V", z.x, TOP, valued, asked)
+    k = Grid("K", a.x, v.low() + GAP, asked, inner, True)
     codes = [
         part
         for each, y, name in zip((SCORES, MIX), CALLS, ("first", "code"), strict=True)
@@ -379,11 +370,9 @@ def _all() -> Frame:
     ]
     bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
     parts = [part for each in (q, k, a, v, z) for part in each.whole(MADE if each is z else ALIKE)]
-    parts += [*(each.named_within() for each in (q, k, v, z)), a.named_within(-11)]
-    parts.append(
-        word("A is", (a.x + a.right()) / 2, a.low() - 14, f"softmax(S/{ROOT:g})", size=SMALL)
-    )
-    parts += [*_rows("n", q, False), *_columns("v", v), *_gone("k", q, k), *_gone("m", k, v)]
+    parts += [*(each.named_within() for each in (q, k, v, z)), a.named_within(-11, "S → A")]
+    parts.append(word("A is", (a.x + a.right()) / 2, a.low() - 10, "softmax", size=SMALL))
+    parts += [*_gone("k", q, k), *_gone("m", k, v), *_rows("n", q, False), *_columns("v", v)]
     return Frame(
         [*bands, *codes, *parts],
         "A letter missing after the arrow is added up: k, then m. n and v stay.",
@@ -391,13 +380,14 @@ def _all() -> Frame:
 
 
 def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
-    """An axis that was added up, around a corner."""
-    corner = (above.x - AWAY - AIR / 2, left.y - AWAY)
-    place = (corner[0] - 18, (above.y + above.low()) / 2 + 7)
+    """An axis that was added up, around a corner, and struck."""
+    corner = (above.x - AWAY, left.y - AWAY)
+    x, y = corner[0] - 22, (above.y + above.low()) / 2 + 7
     return [
-        _bar(axis, (left.x, corner[1]), corner),
-        _bar(f"{axis} too", corner, (corner[0], above.y)),
-        _letter(f"axis {axis} inside", axis, place),
+        _bar(axis, (left.x, corner[1]), corner, GONE),
+        _bar(f"{axis} too", corner, (corner[0], above.y), GONE),
+        _letter(f"axis {axis} inside", axis, (x, y), opacity=0.8),
+        line(f"struck {axis}", [(x - 14, y + 1), (x + 14, y - 18)], INK, 2.5),
     ]
 
 
@@ -455,11 +445,13 @@ def _band(axis: str, start: Place, end: Grid) -> Part:
     """As far as an axis reaches."""
     (x, y), right, low = start, end.right(), end.low()
     corner, size = (x - AIR, y - AIR), (right - x + 2 * AIR, low - y + 2 * AIR)
-    return box(f"band {axis}", corner, size, COLOURS[axis], 0.16)
+    return box(f"band {axis}", corner, size, COLOURS[axis], 0.1)
 
 
-def _letter(key: str, axis: str, place: Place, size: float = AXIS, face: str = "") -> Part:
-    return word(key, *place, axis, COLOURS[axis], "middle", size, 700, face=face)
+def _letter(
+    key: str, axis: str, place: Place, size: float = AXIS, face: str = "", opacity: float = 1
+) -> Part:
+    return word(key, *place, axis, COLOURS[axis], "middle", size, 700, opacity, face)
 
 
 def _underline(key: str, letter: Place, size: float, axis: str) -> Part:

@@ -14,6 +14,7 @@ ASKS, ASKED = "bites", "dog"  # the longer arrow and the shorter: a query (0, âˆ
 LONG, SHORT = 2, 1
 TILT = -90  # degrees, from the shorter arrow to the longer one, before either is turned
 APART, FAR = 1, 3  # places, from the word that is asked to the one that asks
+BESIDE = 0.25  # of the line, on which the shadow falls, as seen: else an arrow lies on it
 ON = 2  # places, that both move on at a time
 ROUND = range(0, 360 // STEP, ON)  # where the shorter arrow is, once around
 PLACES = 360 // STEP
@@ -45,8 +46,7 @@ def opening() -> Film:
         ),
         _frame(
             (0, FAR),
-            f"Farther apart, at 0 and {FAR}: score {_whole(score(0, FAR))}. "
-            "So distance counts, too.",
+            f"Another distance, at 0 and {FAR}: another score, {_whole(score(0, FAR))}.",
         ),
         _frame(
             (0, APART),
@@ -57,9 +57,7 @@ def opening() -> Film:
         _together(4, "Other places, other arrows, and the same triangle between them."),
         _together(8, "At 6 and 7, at 8 and 9: the same triangle, the same score."),
         _together(
-            10,
-            "Six equal triangles: of places, only distance and order count.",
-            True,
+            10, "Once around, six equal triangles: of places, only distance and order count."
         ),
     ]
     return Film("What does a score know of places?", frames, HIGH)
@@ -77,21 +75,18 @@ def score(asked: int, asks: int) -> float:
     return a * c + b * d
 
 
-def _together(asked: int, told: str, counted: bool = False) -> Frame:
-    so_far = [n for n in ROUND if n <= asked]
-    return _frame((asked, asked + APART), told, so_far, counted)
+def _together(asked: int, told: str) -> Frame:
+    return _frame((asked, asked + APART), told, [n for n in ROUND if n <= asked])
 
 
 def _whole(number: float) -> str:
     return f"{round(number)}".replace("-", "âˆ’")
 
 
-def _frame(
-    at: tuple[int, int] | None, told: str, so_far: Sequence[int] = (), counted: bool = False
-) -> Frame:
+def _frame(at: tuple[int, int] | None, told: str, so_far: Sequence[int] = ()) -> Frame:
     """Two words at their places, the shorter arrow's first, or at none; and the shadow.
 
-    Triangles so far, of words as far apart, are left, at last with the score of each.
+    Triangles so far, of words as far apart, are left.
     """
     asked, asks = at or (0, 0)
     tip = arrow(asks - asked, LONG, TILT)  # as seen from the shorter arrow, 1 long
@@ -108,13 +103,12 @@ def _frame(
             line("axis", _seen([(-LONG, 0), (LONG, 0)]), GREY, 1.5, 0.6),
             _triangle("triangle", tip, foot, 0.3),
             line("falls", _seen([tip, foot]), GREEN, 2.5, 1, "2 5"),
-            line("shadow", _seen([(0, 0), foot]), GREEN, 13, 0.6),
+            line("shadow", _seen([(0, BESIDE), (foot[0], BESIDE)]), GREEN, 7, cap="butt"),
             line("angle", _seen(between), INK, 2),
         ),
         *_turn(asks, *_arrow("long", LONG, ORANGE, TILT)),
         *_turn(asked, *_arrow("short", SHORT, BLUE)),
         dot("middle", *MIDDLE, 5),
-        *(_score_of(n) for n in so_far if counted),
         _named("short name", ASKED, BLUE, STEP * asked),
         _named("long name", ASKS, ORANGE, STEP * asks + TILT, foot[0] < -0.5 or not apart),
         *(_places(asked, asks) if at else [word("none", RIGHT, 60, "no places", INK, "start", 22)]),
@@ -139,7 +133,7 @@ def _standing(asked: int, asks: int) -> list[Part]:
 def _places(asked: int, asks: int) -> list[Part]:
     return [
         word("place of asked", RIGHT, 60, f"{ASKED} at {asked}", BLUE, "start", 20, 600),
-        word("place of asks", RIGHT + 112, 60, f"{ASKS} at {asks}", ORANGE, "start", 20, 600),
+        word("place of asks", RIGHT + 116, 60, f"{ASKS} at {asks}", ORANGE, "start", 20, 600),
     ]
 
 
@@ -147,9 +141,12 @@ def _named(key: str, text: str, colour: Colour, turned: float, other: bool = Fal
     """A word beside the end of its arrow, on the side away from the triangle."""
     right, up = arrow(0, 1, turned)
     along = 1.4 + 0.15 * abs(right)
-    aside = (NAMES[text] * abs(up) + 0.3 * abs(right) + 0.14) * (1 if other else -1)
+    level = 0.3 + BESIDE * other  # clear of the shadow
+    aside = (NAMES[text] * abs(up) + level * abs(right) + 0.14) * (1 if other else -1)
     [(x, y)] = _seen([(along * right - aside * up, along * up + aside * right)])
-    return word(f"{key} again" if other else key, x, y + 6, text, colour, size=SMALL, weight=600)
+    return word(
+        f"{key} at {turned}" if other else key, x, y + 6, text, colour, size=SMALL, weight=600
+    )
 
 
 def _turn(place: float, *parts: Part) -> list[Part]:
@@ -165,16 +162,6 @@ def _turned(part: Part, place: float) -> Part:
 def _triangle(key: str, tip: Place, foot: Place, opacity: float) -> Part:
     """Between the longer arrow and its shadow."""
     return area(key, _seen([(0, 0), tip, foot]), GREEN, opacity, GROUND)
-
-
-def _score_of(asked: int) -> Part:
-    """In a triangle, as far from each side."""
-    made = score(asked, asked + APART)
-    tip, foot = arrow(asked + APART, LONG, TILT), arrow(asked, made)
-    around = made + LONG + math.dist(tip, foot)
-    middle = [(made * a + LONG * b) / around for a, b in zip(tip, foot, strict=True)]
-    [(x, y)] = _seen([(middle[0], middle[1])])
-    return word(f"score at {asked}", x, y + 7, _whole(made), GREEN, size=SMALL, weight=700)
 
 
 def _arrow(key: str, length: float, colour: Colour, tilt: float = 0) -> list[Part]:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, area, box, curve, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, area, box, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 BOOKS = ("law", "stars", "birds", "tales", "maps", "art")
@@ -16,32 +16,39 @@ WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
 HIGH, LOW = 270, 232  # of the sheet; the line that counts products
-LEFT, RIGHT = 38, 236  # where walks begin and end
+LEFT, RIGHT = 38, 246  # where walks begin and end
 TOP, ZERO, UNIT = 18, 128, 7.5  # line of what the height is; y of a score of 0; px for 1
-ROW, PITCH = 26, 36  # middle of the first book's row; from one to the next
-NAME, BAR = 281, 344  # where books and bars begin
-LONG, THICK = 90, 18  # of the bar of share 1
+CLOSER, FAR = 7, 100  # how much larger 1 is seen in the end; as far as is seen above 0
+ROW, PITCH, WAS = 44, 34, 12  # middle of the first book's row; to the next; of what it was
+NAME, BAR = 280, 343  # where books and bars begin
+LONG, THICK = 88, 18  # of the bar of share 1
 EDGE = 48  # points on an edge of the envelope
 
 
 def opening() -> Film:
     """The film."""
     most, then = (_softmax(walks()[:, 64] / by)[BEST] for by in (1, 8))
+    name = f"“{BOOKS[BEST]}”"
     frames = [
         _frame(
-            1, "A number of the query times one of the key is a step: here +1 or −1, by chance."
-        ),
-        _frame(4, "4 products: up and down partly cancel. Most scores lie within ±√4 = ±2."),
-        _frame(16, "Four times the products, about twice the spread: most scores lie within ±4."),
-        _frame(
-            64,
-            f"Four times again, ±8: “{BOOKS[BEST]}” gets {most:.2f}, the others hardly anything.",
+            1,
+            "A book's score adds products, query number × key number: "
+            "each is a step, here +1 or −1 by chance.",
         ),
         _frame(
+            4, "4 products: up and down partly cancel. A score is typically √4 = 2 from 0, not 4."
+        ),
+        _frame(16, "Four times the products, about twice as far: √16 = 4."),
+        _frame(
+            64, f"Four times again, √64 = 8: {name} gets {most:.2f}, the others hardly anything."
+        ),
+        _frame(64, "÷ √64: scores are about as close as after 1 product.", divided=True),
+        _frame(
             64,
-            f"÷ √64: about as close as after 1 product. {most:.2f} falls to {then:.2f}: "
+            f"Seen closer, the same walks, but {name} falls from {most:.2f} to {then:.2f}: "
             "all six are heard.",
             divided=True,
+            closer=CLOSER,
         ),
     ]
     return Film("Why does one book swallow the others?", frames, HIGH)
@@ -78,16 +85,18 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _frame(width: int, told: str, divided: bool = False) -> Frame:
+def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Frame:
     """The walks of so many products, and what softmax makes of their ends; divided by √width."""
     root = width**0.5 if divided else 1
+    unit = UNIT * closer / root
     ends = walks()[:, width]
     shares, last = _softmax(ends / root), walks()[:, -1]
-    parts = [*_envelope(width, UNIT / root), *_axis(width, divided)]
+    was = _dashed(unit * root) if divided else []
+    parts = [*was, *_envelope(width, unit), *_axis(width, divided), *_heights(closer)]
     rows = np.lexsort((-last, -ends)).tolist()  # best on top
     for m in (*(each for each in rows if each != BEST), BEST):  # it lies on the others
-        parts += _walk(m, width, UNIT / root)
-        parts += _share(m, ZERO - UNIT / root * ends[m], rows.index(m), float(shares[m]))
+        parts += _walk(m, width, unit)
+        parts += _share(m, ZERO - unit * ends[m], rows.index(m), float(shares[m]))
     if width == 1:
         parts += [
             word(f"step {says}", RIGHT - 4, ZERO + below, says, INK, "end", 26, 700)
@@ -103,20 +112,44 @@ def _x(product: float, width: int) -> float:
     return LEFT + (RIGHT - LEFT) * min(product / width, 1)
 
 
-def _envelope(width: int, unit: float) -> list[Part]:
-    """All that is within ±√n after n products, and how far that is at the end; and as it was."""
-    along = width * np.linspace(0, 1, EDGE) ** 2  # closer where it turns
-    upper = [(_x(n, width), ZERO - unit * n**0.5) for n in along]
-    lower = [(x, 2 * ZERO - y) for x, y in reversed(upper)]
-    far = unit * width**0.5
-    was = [(x, ZERO + (y - ZERO) * UNIT / unit) for x, y in [*lower, *upper]]
+def _edge(unit: float, width: int, most: float) -> list[Place]:
+    """From −√n to √n after n of so many products, for n up to most."""
+    along = np.linspace(-1, 1, 2 * EDGE)  # closer where it turns
+    return [(_x(most * by**2, width), ZERO - unit * most**0.5 * by) for by in along]
+
+
+def _dashed(unit: float) -> list[Part]:
+    """The last edge as it was, as far as it is seen."""
+    edge = _edge(unit, WIDTHS[-1], min(WIDTHS[-1], (FAR / unit) ** 2))
+    (*_, (x, y)) = edge
+    near, says = x < RIGHT, "undivided"
+    left, under = (LEFT + 22, y + 24) if near else (x - 86, y - 6)
     return [
-        *([line("was", was, BLUE, 1.5, 0.6, "4 5")] if unit < UNIT else []),
-        area("envelope", [*upper, *lower], BLUE, 0.2),
-        line("edge", [*lower, *upper], BLUE, 1.5, 0.6),
+        line("was edge", edge, BLUE, 1.5, 0.6, "4 5"),
+        word(f"{says} {near}", left, under, says, BLUE, "start", SMALL),
+    ]
+
+
+def _envelope(width: int, unit: float) -> list[Part]:
+    """All that is within ±√n after n products, and how far that is at the end."""
+    edge, far = _edge(unit, width, width), unit * width**0.5
+    return [
+        area("envelope", edge, BLUE, 0.2),
+        line("edge", edge, BLUE, 1.5, 0.6),
         line("root", [(RIGHT + 3, ZERO - far), (RIGHT + 3, ZERO + far)], BLUE, 4, cap="butt"),
         line("zero", [(LEFT, ZERO), (RIGHT, ZERO)], GREY, 1),
     ]
+
+
+def _heights(closer: int) -> list[Part]:
+    """What stands for 8 and for 1 above and below 0; one of them is read."""
+    parts = []
+    for n in (8, 1, 0, -1, -8):
+        y = ZERO + 6 - max(-FAR, min(FAR, UNIT * closer * n))
+        seen = n == 0 or (abs(n) == 1) == (closer > 1)
+        says = f"{n}".replace("-", "−")
+        parts.append(word(f"height {n}", LEFT - 8, y, says, GREY, "end", SMALL, opacity=seen))
+    return parts
 
 
 def _axis(width: int, divided: bool) -> list[Part]:
@@ -130,9 +163,6 @@ def _axis(width: int, divided: bool) -> list[Part]:
         word("products", RIGHT + 5, LOW + 24, added, INK, "end", SIZE, 700),
         word("share", NAME, LOW + 24, "share, by softmax", GREY, "start", SMALL),
     ]
-    for n, says in ((8, "8"), (0, "0"), (-8, "−8")):
-        y = ZERO - UNIT * n
-        parts.append(word(f"height {says}", LEFT - 8, y + 6, says, GREY, "end", SMALL))
     for n in (n for n in WIDTHS if n < width <= 16 * n):
         x = _x(n, width)
         parts.append(line(f"tick {n}", [(x, LOW), (x, LOW + 5)], GREY, 1.5))
@@ -144,7 +174,7 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
     """Of a book's score."""
     at = [min(n, width) for n in range(WIDTHS[-1] + 1)]
     points = [(_x(n, width), ZERO - unit * walks()[m, n]) for n in at]
-    thick, opacity = (3.0, 1.0) if m == BEST else (1.8, 0.7)
+    thick, opacity = (3.0, 1.0) if m == BEST else (1.4, 0.6)
     return [line(f"walk {m}", points, _colour(m), thick, opacity)]
 
 
@@ -159,15 +189,20 @@ def _share(m: int, end: float, row: int, share: float) -> list[Part]:
         curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1 + 7 * share, 0.8),
         word(f"book {m} {row}", NAME, y + 7, BOOKS[m], ink, "start", weight=weight),
         box(f"bar {m} {row}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
-        word(f"share {m} {row}", x, y + 6, f"{share:.2f}", colour, "start", SMALL, weight),
+        word(f"share {m} {row}", x, y + 6, _says(share), colour, "start", SMALL, weight),
     ]
 
 
+def _says(share: float) -> str:
+    return f"{share:.2f}" if share >= 0.005 else "<0.01"
+
+
 def _was(share: float) -> list[Part]:
-    """Of the first bar: how long it was."""
+    """Over the first bar: how long it was."""
     return [
-        box("was long", (BAR, ROW - THICK / 2), (LONG * share, THICK), ORANGE, 0.2),
-        word("was share", BAR + LONG * share + 4, ROW + 6, f"{share:.2f}", GREY, "start", SMALL),
+        word("was", NAME, WAS + 6, "was", GREY, "start", SMALL),
+        box("was long", (BAR, WAS - THICK / 2), (LONG * share, THICK), ORANGE, 0.25),
+        word("was share", BAR + LONG * share + 4, WAS + 6, _says(share), GREY, "start", SMALL),
     ]
 
 
