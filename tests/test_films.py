@@ -915,7 +915,7 @@ def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blu
     for n, step in enumerate(film.STEPS):
         parts, loss = shown("10-training")[n], film._loss(step, losses)
         says = texts_of("10-training", n)
-        assert says["loss"] == (f"loss, from {losses[0]:.1f}" if step else f"loss {loss:.1f}")
+        assert says["loss"] == (f"loss, from {losses[0]:.1f} ↑" if step else f"loss {loss:.1f}")
         if step:
             assert float(parts["dot"]["cy"]) == pytest.approx(highs[step], abs=0.1)
             assert float(parts["dot"]["cy"]) + float(parts["dot"]["r"]) < film.LOW

@@ -160,7 +160,7 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
 
     (left, above), second = ((_along(at), _high(_loss(at, losses))) for at in STEPS[:2])
     enters = left + (second[0] - left) * (TOP - above) / (second[1] - above), TOP
-    says = f"loss, from {losses[0]:.1f}"
+    says = f"loss, from {losses[0]:.1f} ↑"
     parts = [
         line("first", [enters] * 4 + [second], ORANGE, 4.5),
         upto("curve", STEPS[1], STEPS[-1], ORANGE, 4.5),
