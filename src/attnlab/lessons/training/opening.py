@@ -11,7 +11,6 @@ is shown is recorded, in `opening.json`.
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import re
@@ -29,19 +28,21 @@ EVERY = 20  # steps from one loss to the next
 
 INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
+NEAR = "of weight goes one letter back"
 COUNTED = 2  # letters, at most, that a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
-HIGH = 268
+HIGH = 270
 WIDTH = 30  # letters whose weights are recorded, at most, of those it writes
 SHOWN = 24  # of them
 EDGE, PITCH, SIZE = 16, 19.5, 31  # the first letter's middle; from letter to letter; of letters
-SAYS, FLOOR, LINE = 32, 104, 132  # lines: over the arcs, of their ends, of the letters
-LEFT, FIRST, RIGHT = 10, 52, 470  # of the chart: step 0, the second one, from which on logs count
-TOP, LOW, TICKS = 156, 242, 264  # of the chart, and the line of its steps
-LEAST, UNIT = 1.5, 56  # the loss at its foot, and the height of 1: so high from the second step on
+SAYS, FLOOR, LINE = 23, 75, 101  # lines: over the arcs, of their ends, of the letters
+LEFT, RIGHT = 8, 472  # edges
+FIRST, LAST = 44, 390  # the steps of the chart from which on, and to which, logs count
+TOP, LOW, TICKS = 113, 246, 266  # of the chart, and the line of its steps
+LEAST, UNIT = 1.6, 90  # the loss at its foot, and the height of 1
 PALEST = 0.03  # a weight that is drawn
-NEAREST, FARTHER = 58, 1.3  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 48, 0.7  # pull of an arc to the letter before; more for each further
 THICK = 6  # an arc of weight 1: neighbours are near
 
 
@@ -49,9 +50,7 @@ def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
     frames = [_frame(known, **state) for state in known["states"]]
-    return Film(
-        "Learning to write, a model's first layer learns to look one letter back", frames, HIGH
-    )
+    return Film("A model's first layer learns to look one letter back", frames, HIGH)
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
@@ -80,12 +79,13 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     some = cut(text)
     weights = [row[some.start :] for row in weights[some]]
     share, loss = to_neighbours(weights), _loss(step, known["losses"])
-    parts = [*_axes(step), *_levels(step, known["by_counts"]), *_curve(step, loss, known)]
+    goes = f"{share:.0%}"
+    parts = [*_axes(step), *_levels(known["by_counts"]), *_curve(step, loss, known)]
     parts += [_arc(*each) for each in _drawn(weights)]
     parts += [_letter(i, letter) for i, letter in enumerate(text[some])]
     parts += [
-        word("share", LEFT + 72, SAYS, f"{share:.0%}", BLUE, "end", 34, 700),
-        word("near", LEFT + 80, SAYS, "of weight goes one letter back", BLUE, "start", weight=600),
+        word("share", LEFT, SAYS, goes, BLUE, "start", 30, 700),
+        word("near", LEFT + 16 + 21 * len(goes), SAYS, NEAR, BLUE, "start", weight=600),
     ]
     return Frame(parts, _told(step, loss, known, share))
 
@@ -104,52 +104,53 @@ def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
 def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     one, two = known["by_counts"]
     if step == 0:
-        return "Noise, and arcs that go everywhere."
+        return "Noise, and arcs that go everywhere. The loss is off the chart."
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. Most weight still goes elsewhere."
     if step == JUMP[0]:
-        return f"Then it slows, near {one:.1f}: a guess by one letter gets as low."
+        return f"Then it slows, near {one:.1f}: a guess from one letter gets as low."
     if step < JUMP[1]:
         return f"Arcs gather: {share:.0%} goes one letter back. The loss falls below {one:.1f}."
     if step == JUMP[1]:
-        return f"Nobody told it to: {share:.0%} now goes one letter back."
+        return f"Soon {share:.0%} goes one letter back, and the loss nears {two:.1f}."
     if step < STEPS[-1]:
-        return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as by two letters."
-    without = known["without"]
-    return f"All are words. The loss is {loss:.1f}; with layer 2, not drawn, off: {without:.1f}."
+        return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as from two letters."
+    return "Nobody told it to look one letter back. All are words here."
 
 
 def _axes(step: int) -> list[Part]:
     """Of losses over steps: the step that is now is dark, and its near one left out."""
-    parts = [
-        line("floor", [(FIRST, LOW), (RIGHT, LOW)], GREY, 1.5),
-        line("before", [(LEFT, LOW), (FIRST, LOW)], GREY, 1.5, dashes="4 6"),
-    ]
+    parts = [line("floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5)]
     for at in STEPS:
         if at == (STEPS[-3] if step == STEPS[-2] else STEPS[-2]):
             continue
-        says, anchor = (f"{at}", "middle") if at < STEPS[-1] else (f"{at} steps", "end")
-        looks = (INK, anchor, SMALL, 700) if at == step else (GREY, anchor, SMALL)
-        parts.append(word(f"tick {at}", _along(at), TICKS, says, *looks))
-    return parts
+        looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
+        parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
+    return [*parts, word("steps", RIGHT, TICKS, "steps", GREY, "end", SMALL)]
 
 
-def _levels(step: int, by_counts: list[float]) -> list[Part]:
-    """How low a loss can be by one letter and by two, from when it has been spoken of."""
+def _levels(by_counts: list[float]) -> list[Part]:
+    """How low a loss can be by one letter and by two."""
     parts: list[Part] = []
-    for loss, by in zip(by_counts, ("by one letter", "by two letters"), strict=True):
+    for loss, by in zip(by_counts, ("guess from one letter", "from two"), strict=True):
         y = _high(loss)
         parts += [
             line(f"level {by}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-            word(by, LEFT, y + 19, f"{by}: {loss:.1f}", GREY, "start", SMALL),
+            word(by, RIGHT, y - 7, f"{by}: {loss:.1f}", GREY, "end", SMALL),
         ]
-    return parts if step >= JUMP[0] else []
+    return parts
 
 
 def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
-    losses, (one, two) = known["losses"], map(_high, known["by_counts"])
-    here = _along(step), _high(loss) if step else TOP
+    losses, lines = known["losses"], [TOP, *map(_high, known["by_counts"]), LOW]
+    here = x, y = _along(step), _high(loss)
+    if not step:
+        head = [(x + side, TOP + abs(side)) for side in (-6, 0, 6, 0)]
+        return [
+            line("first", [*head, (x, TOP + 22)], ORANGE, 4.5),
+            word("loss", FIRST - 10, TOP + 18, f"loss {loss:.1f}", ORANGE, "start", 22, 700),
+        ]
 
     def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
@@ -157,23 +158,25 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
         gone = [(_along(at), _high(_loss(at, losses))) for at in steps if at <= step]
         return line(key, gone + [here] * (len(steps) - len(gone)), colour, thick)
 
-    second = (_along(STEPS[1]), _high(_loss(STEPS[1], losses))) if step else here
+    (left, above), second = ((_along(at), _high(_loss(at, losses))) for at in STEPS[:2])
+    enters = left + (second[0] - left) * (TOP - above) / (second[1] - above), TOP
+    says = f"loss, from {losses[0]:.1f} ↑"
     parts = [
-        line("first", [(LEFT, TOP), second], ORANGE, 4, dashes="1 9"),
+        line("first", [enters] * 4 + [second], ORANGE, 4.5),
         upto("curve", STEPS[1], STEPS[-1], ORANGE, 4.5),
+        word("loss", FIRST + 14, TOP + 15, says, ORANGE, "start", SMALL, 600),
     ]
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
     if step >= end:
-        x = (_along(start) + _along(end)) / 2
-        parts.append(word("gather", x, one - 11, "arcs gather", BLUE, size=SMALL, weight=600))
-    x, y = min(here[0] + 15, RIGHT - 110), min(here[1] + 7, one - 8) if step <= start else two - 7
-    loss_now = word("loss", x, y, f"loss {loss:.1f}", ORANGE, "start", 22, 700)
-    if step:
-        first = f"{losses[0]:.1f}"
-        parts.append(word("first loss", LEFT + 16, TOP, first, GREY, "start", SMALL))
-    return [*parts, dot("dot", *here, 8, ORANGE), loss_now]
+        at = _along((start * end) ** 0.5), lines[2] - 16
+        parts.append(word("gather", *at, "arcs gather", BLUE, "end", SMALL, 600))
+    over = max(each for each in lines if each < y)
+    under = min(each for each in lines if each > y)
+    now = min(max(y + 14, over + 25), under - 6)
+    parts.append(word("now", x + 14, now, f"{loss:.1f}", ORANGE, "start", 28, 700))
+    return [*parts, dot("dot", *here, 8, ORANGE)]
 
 
 def _at(n: int) -> float:
@@ -201,15 +204,15 @@ def _loss(step: float, losses: list[float]) -> float:
 
 
 def _high(loss: float) -> float:
-    """Where a loss stands in the chart, from the second step on."""
+    """Where a loss stands in the chart, or above it."""
     return LOW - UNIT * (loss - LEAST)
 
 
 def _along(step: float) -> float:
     """Where a step stands: by its logarithm from the second one on, as the axis has a 0."""
     if step < STEPS[1]:
-        return LEFT + (FIRST - LEFT) * step / STEPS[1]
-    return FIRST + (RIGHT - FIRST) * math.log(step / STEPS[1]) / math.log(STEPS[-1] / STEPS[1])
+        return EDGE + (FIRST - EDGE) * step / STEPS[1]
+    return FIRST + (LAST - FIRST) * math.log(step / STEPS[1]) / math.log(STEPS[-1] / STEPS[1])
 
 
 # What is recorded ---------------------------------------------------------------------------------
@@ -266,17 +269,7 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         optimizer.zero_grad()
         F.cross_entropy(logits.flatten(0, -2), batch[:, 1:].flatten()).backward()
         optimizer.step()
-    known["without"] = round(without_second(model, held_out), 3)
     return known
-
-
-def without_second(model: Any, held_out: Any) -> float:
-    """The loss of a reader whose second layer does not listen."""
-    from attnlab.lessons.training.reading import loss_on
-
-    deaf = copy.deepcopy(model)
-    deaf.blocks[1].W_o.register_forward_pre_hook(lambda _, given: (0 * given[0],))
-    return loss_on(deaf, held_out)
 
 
 def by_counts(read: Any, held_out: Any, before: int, rare: float = RARE) -> float:
