@@ -157,9 +157,28 @@ def test_a_figure_takes_what_training_made() -> None:
 def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
     shown, needed = {"one": [0, 1.0], "two": [0, 1.0]}, {"one": [1, 0], "two": [0, 1]}
     drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
-    assert drawn.title.startswith("In 1 of 2 trainings")
+    heading = "In 1 of 2 trainings the word that decides gets weight 0.0\n"
+    assert drawn.title.startswith(heading)
+    assert drawn.alt.index("one: wide") < drawn.alt.index("two: wide")
+    turned = {name: row[::-1] for name, row in needed.items()}
+    other = figures.training.shown_and_needed(shown, turned, ["it", "wide"])
+    assert other.title.startswith(heading)
+    assert other.alt.index("two: wide") < other.alt.index("one: wide")
     assert "one: wide 1.00; framed it, 0.00" in drawn.alt
     assert "two: wide 1.00; framed wide, 1.00" in drawn.alt
+
+
+def test_the_loss_held_out_turns_or_does_not() -> None:
+    def kept(name: str, held_out: list[float]) -> figures.training.Diary:
+        diary = figures.training.Diary(name, 40, str, float, {"read": "abc", "held out": "d"})
+        diary.curves = {f"{name}, read": [3, 2, 1], f"{name}, held out": held_out}
+        return diary
+
+    many = kept("many", [3, 2, 1.5])
+    turns = figures.training.overfitting([many, kept("few", [3, 2, 4])])
+    assert turns.title.startswith("Too little text: after step 20 the loss held out rises")
+    falls = figures.training.overfitting([many, kept("few", [3, 2, 1])])
+    assert falls.title.startswith("With 3 letters the loss held out is lowest at the end")
 
 
 def test_a_title_says_what_the_numbers_say_or_nothing() -> None:

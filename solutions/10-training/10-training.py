@@ -93,7 +93,7 @@ quiz("predict")
 # ## See it
 #
 # The number of *not like* lies on the bar between *not* and *like*, that of *not hate* on the bar between *not* and *hate*.
-# The first has to be left of 0, the second right of it. Look for a side of 0 on which *not* could stand.
+# The first has to be left of 0, the second right of it. Look for a place where *not* could stand.
 
 # %% nbgrader={"grade": false, "grade_id": "see-between", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.training.between()
