@@ -608,7 +608,9 @@ for number in range(120):
         recorded[number] = row_of_it(learner, pair)
     history.append(train_step(pointer, IDS[:300], NOUNS[:300], optimizer))
 titles = ["it … tired", "it … wide"]
-figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"], step=39)
+figures.live.TrainingScrubber(
+    history, recorded, titles, [*words[:-1], "tired/wide"], step=39, level=(0.693, "log 2: a coin")
+)
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight in block 2 (it has one head) is on the two nouns, alike in both sentences, and
