@@ -356,8 +356,9 @@ def shown_and_needed(
         words: M labels.
     """
     needs = {name: int(as_array(needed[name]).argmax()) for name in shown}
-    names = sorted(shown, key=lambda name: float(shown[name][needs[name]]) >= SOME)  # missed first
-    table = np.array([as_array(shown[name]) for name in names])
+    rows = {name: as_array(row) for name, row in shown.items()}
+    names = sorted(rows, key=lambda name: rows[name][needs[name]] >= SOME)  # missed first
+    table = np.array([rows[name] for name in names])
     figure, [[place]] = new_figure(width=7.6, height=3.7)
     image = draw_heatmap(place, table, names, words, "", least=2)
     told, missed, shares = [], [], []
