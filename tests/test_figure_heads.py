@@ -60,6 +60,31 @@ def test_a_head_with_nothing_to_listen_to_is_told() -> None:
     assert "nan" not in repr(none.state).lower()
 
 
+def test_the_heading_names_the_heads_that_look_at_what_one_looks_at_most() -> None:
+    row = [[[0.95, 0.05], [0.95, 0.05], [0.02, 0.98]]]
+    figure = Heads(np.swapaxes(row, 0, 1), ["see"], ["dogs", "king"])
+    assert figure.state["claims"] == [
+        {"said": "From “see”, only head 3 looks at “king” (0.98)", "heads": [2]}
+    ]
+    figure.weights = [[[0.8, 0.2]], [[0.95, 0.05]], [[0.05, 0.95]]]
+    assert (
+        figure.state["claims"][0]["said"] == "From “see”, heads 1 and 2 look at “dogs” (0.80, 0.95)"
+    )
+
+
+def test_the_heading_counts_three_heads_and_more(figure: Heads) -> None:
+    assert figure.state["claims"][0]["heads"] == [0, 1, 2]
+    assert (
+        figure.state["claims"][0]["said"]
+        == "From “the”, all heads look at “the”, head 1 most (1.00)"
+    )
+    one = Heads(WEIGHTS[:1], TOKENS).state["claims"][2]
+    assert one["said"] == "From “sat”, head 1 looks at “cat” (0.60)"
+    assert Heads([[[0, 0]]], ["q"], ["a", "b"]).state["claims"] == [
+        {"said": "“q” looks at nothing", "heads": []}
+    ]
+
+
 def test_under_a_map_stands_what_each_query_looks_at_most(figure: Heads) -> None:
     assert [each[2] for each in figure.state["most"]] == ["→ cat 0.60", "→ sat 0.60", "→ cat 0.50"]
     assert Heads([[[0, 0]]], ["q"], ["a", "b"]).state["most"] == [["→ nothing"]]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attnlab.figures.live import TrainingScrubber
-from attnlab.figures.live.training_scrubber import LOW, telling
+from attnlab.figures.live.training_scrubber import HIGH, LOW, telling
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -72,6 +72,31 @@ def marker(drawn: str) -> tuple[float, float]:
     found = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn)
     assert len(found) == 1
     return float(found[0][0]), float(found[0][1])
+
+
+def test_the_heading_says_when_the_rows_part(figure: TrainingScrubber) -> None:
+    parted = (
+        "Up to step 2 the rows are alike; from step 5 on each has most of its weight on its word"
+    )
+    assert figure.state["claim"] == parted
+    assert parted in figure.fallback()
+    figure.recorded = {0: [[0, 1, 0, 0]] * 2, 2: [[0, 1, 0, 0], [0, 0, 0, 1]], 5: RECORDED[5]}
+    assert figure.state["claim"].startswith("Up to step 0 the rows are alike; from step 2 on each")
+    figure.recorded = {0: [[1, 0, 0, 0], [0, 0, 0, 1]], 5: RECORDED[5]}
+    assert figure.state["claim"] == "From step 5 on each has most of its weight on its word"
+    figure.recorded = {0: RECORDED[0], 5: [[0, 1, 0, 0]] * 2}
+    assert figure.state["claim"] == "From step 5 on all rows have most of the weight on “cat”"
+    figure.recorded = {0: RECORDED[5], 5: RECORDED[0]}
+    assert figure.state["claim"].startswith("Not every row")
+
+
+def test_a_loss_to_compare_with_is_a_line_at_its_height(figure: TrainingScrubber) -> None:
+    drawn = TrainingScrubber([2, 0], {0: [[1]], 1: [[1]]}, ["a"], ["b"], level=(0.5, "a coin"))
+    assert f'd="M0 {0.75 * HIGH:.1f}H' in drawn.state["picture"]
+    assert ">a coin<" in drawn.state["picture"]
+    assert ">a coin<" in drawn.fallback()
+    drawn.level = (3, "too high")
+    assert "too high" not in drawn.state["picture"]
 
 
 def test_the_marker_is_on_the_curve_at_the_step(figure: TrainingScrubber) -> None:

@@ -194,6 +194,7 @@ REFUSED = {
         "recorded = {0.5: [[1, 0, 0]] * 2, 1: []}": "0.5 was recorded",
         "rows = ['a'] * 6": "there are 6 rows; 1 to 5",
         "words = []": "there are 0 words",
+        "level = ('high', 'a coin')": "“high” is not a number",
         "step = 1": "step 1 was not recorded; 0, 2, 5 were",
         "step = 'last'": "“last” is not a number",
     },

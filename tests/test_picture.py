@@ -157,9 +157,50 @@ def test_a_figure_takes_what_training_made() -> None:
 def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
     shown, needed = {"one": [0, 1.0], "two": [0, 1.0]}, {"one": [1, 0], "two": [0, 1]}
     drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
-    assert drawn.title.startswith("In 1 of 2 trainings")
+    heading = "In 1 of 2 trainings the word that decides gets weight 0.0\n"
+    assert drawn.title.startswith(heading)
+    assert drawn.alt.index("one: wide") < drawn.alt.index("two: wide")
+    turned = {name: row[::-1] for name, row in needed.items()}
+    other = figures.training.shown_and_needed(shown, turned, ["it", "wide"])
+    assert other.title.startswith(heading)
+    assert other.alt.index("two: wide") < other.alt.index("one: wide")
     assert "one: wide 1.00; framed it, 0.00" in drawn.alt
     assert "two: wide 1.00; framed wide, 1.00" in drawn.alt
+
+
+def test_a_weight_without_a_match_is_told_only_where_it_is_high() -> None:
+    words, keys = ["a", "b"], ["x", "y"]
+    panels = {"all": (np.eye(2), words, keys, None)}
+    draw = figures.cross_attention.maps
+    high = draw({**panels, "few": ([[1, 0], [0.8, 0.2]], words, ["x", "z"], None)}, "all away")
+    assert high.title.splitlines()[1:] == [
+        "In a framed row even 0.80 is no match: the weight has to go somewhere."
+    ]
+    low = draw({**panels, "few": ([[1, 0], [0.5, 0.5]], words, ["x", "z"], None)}, "all away")
+    assert low.title == "all away"
+
+
+def test_a_query_that_looks_ahead_in_one_map_is_framed_where_it_may_not() -> None:
+    both, ahead = ["a", "b"], [[0.2, 0.8], [0, 1]]
+    blocked = [[False, True], [False, False]]
+    panels = {"free": (ahead, both, both, None), "masked": (np.eye(2), both, both, blocked)}
+    light, _ = parts(figures.cross_attention.maps(panels, "ahead"))
+    free, masked = (set(words(part)) for part in light)
+    assert "“a” finds “b”" in free
+    assert {"“a” finds nothing ahead", "blocked"} <= masked
+
+
+def test_the_loss_held_out_turns_or_does_not() -> None:
+    def kept(name: str, held_out: list[float]) -> figures.training.Diary:
+        diary = figures.training.Diary(name, 40, str, float, {"read": "abc", "held out": "d"})
+        diary.curves = {f"{name}, read": [3, 2, 1], f"{name}, held out": held_out}
+        return diary
+
+    many = kept("many", [3, 2, 1.5])
+    turns = figures.training.overfitting([many, kept("few", [3, 2, 4])])
+    assert turns.title.startswith("Too little text: after step 20 the loss held out rises")
+    falls = figures.training.overfitting([many, kept("few", [3, 2, 1])])
+    assert falls.title.startswith("With 3 letters the loss held out is lowest at the end")
 
 
 def test_a_title_says_what_the_numbers_say_or_nothing() -> None:

@@ -221,7 +221,7 @@ right = {name: dict(enumerate(map(share_right, own))) for name, own in models.it
 figures.multi_head.two_answers(right)
 
 # %% [markdown]
-# *Guess* is one in four. Nobody picked the seeds. One head with a
+# Guessing gets one in four. Nobody picked the seeds. One head with a
 # linear layer answers one question almost always; the seed decides which. It answers the other some 40 % of the time.
 # Say one number for both questions, and you get nearly as much: 36 %, the share of visitors whose two answers agree.
 # Two heads of half the width answer both. (Prediction 1: B.) But so does one head with a hidden layer behind it.

@@ -471,7 +471,7 @@ figures.cross_attention.maps(
         "decoder, self": (decoder, english, english, future),
         "cross": (weights[0], english, german, None),
     },
-    "What looks ahead, looks in the German: the decoder never does in its own English",
+    "The encoder may look ahead; the decoder may not, but may read the German to its end",
 )
 
 # %% [markdown]

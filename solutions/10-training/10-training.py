@@ -93,7 +93,7 @@ quiz("predict")
 # ## See it
 #
 # The number of *not like* lies on the bar between *not* and *like*, that of *not hate* on the bar between *not* and *hate*.
-# The first has to be left of 0, the second right of it. Look for a side of 0 on which *not* could stand.
+# The first has to be left of 0, the second right of it. Look for a place where *not* could stand.
 
 # %% nbgrader={"grade": false, "grade_id": "see-between", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.training.between()
@@ -608,7 +608,9 @@ for number in range(120):
         recorded[number] = row_of_it(learner, pair)
     history.append(train_step(pointer, IDS[:300], NOUNS[:300], optimizer))
 titles = ["it … tired", "it … wide"]
-figures.live.TrainingScrubber(history, recorded, titles, [*words[:-1], "tired/wide"], step=39)
+figures.live.TrainingScrubber(
+    history, recorded, titles, [*words[:-1], "tired/wide"], step=39, level=(0.693, "log 2: a coin")
+)
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight in block 2 (it has one head) is on the two nouns, alike in both sentences, and

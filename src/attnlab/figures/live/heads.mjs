@@ -51,10 +51,11 @@ function draw(body, model) {
   let chosen = model.get("row");
   const { rest } = settling(model, "row");
   const told = element("p", { class: "told", "aria-hidden": "true" });
+  const found = element("p", { class: "finding", "aria-hidden": "true" });
   const said = element("p", { class: "unseen", "aria-live": "polite" });
 
   const show = (row) => {
-    const { heads, named: { queries, keys }, weights, most, told: sentences } = model.get("state");
+    const { heads, named: { queries, keys }, weights, most, claims, told: sentences } = model.get("state");
     frames.forEach((each) => {
       each[framed]?.setAttribute("display", "none");
       each[row].removeAttribute("display");
@@ -62,7 +63,14 @@ function draw(body, model) {
     framed = row;
     setText(table.caption, `“${queries[row]}” in numbers`);
     setText(told, sentences[row]);
+    setText(found, claims[row].said);
     looks.forEach((look, h) => setText(look, most[h][row]));
+    drawings.forEach((drawing, h) => {
+      drawing.classList.toggle("claimed", claims[row].heads.includes(h));
+      const best = Math.max(...weights[h][row]);
+      [...drawing.querySelector(".keys").children].forEach((key, m) =>
+        key.classList.toggle("best", best > 0 && weights[h][row][m] === best));
+    });
     keys.forEach((key, m) =>
       heads.forEach((head, h) => {
         const share = weights[h][row][m];
@@ -89,7 +97,7 @@ function draw(body, model) {
   const following = () => {
     const [before, word] = [element("span"), element("strong")];
     const said = element("p", { "aria-live": "polite" });
-    const node = element("div", { class: "following" }, element("p", { class: "next finding" }, before, " ", word), said);
+    const node = element("div", { class: "following" }, element("p", { class: "next" }, before, " ", word), said);
     return { node, before, word, said };
   };
   const named = (head, h) => {
@@ -128,6 +136,7 @@ function draw(body, model) {
     const caption = element("summary");
     table = { ...grid({ label: "weights of the query", rows: names.keys, columns: heads }), caption };
     body.replaceChildren(
+      found,
       ...(next ? [next.node] : []),
       list.node,
       element("div", { class: `maps ${heads.length > 7 ? "small" : ""} ${longest <= WORDED ? "worded" : ""} ${longest <= FEW ? "few" : ""}` }, ...drawings),

@@ -38,6 +38,7 @@ MOST_CELLS = 4096  # of all heads together: 4 heads of 32 × 32, 12 heads of 18 
 EDGE = 100  # of a map
 _BESIDE = "display:inline-block;width:120px;margin-right:8px;text-align:center"
 LAST = 9  # words that are shown before the next: a sentence with its subject
+SOME = 0.1  # of a row's weight: a head looks at what it gives as much
 ALIKE = 0.005  # weights that are no further apart show the same two digits, or nearly
 MEANING = "A row for each query, a column for each key."
 
@@ -122,6 +123,7 @@ class Heads(WithRows):
             "named": {"queries": queries, "keys": keys},
             "weights": weights.tolist(),
             "maps": [_map(name, each) for name, each in zip(heads, weights, strict=True)],
+            "claims": [claim(query, weights[:, row], keys) for row, query in enumerate(queries)],
             "most": [[_most(row, keys) for row in each] for each in weights],
             "told": [in_words(query, weights[:, row], keys) for row, query in enumerate(queries)],
             "meaning": MEANING,
@@ -195,6 +197,25 @@ def _next(queries: Sequence[str], without: Without, off: int | None) -> Values:
 def _most(row: np.ndarray, keys: Sequence[str]) -> str:
     """The key of the largest of (M,) weights, and it."""
     return f"→ {keys[int(row.argmax())]} {row.max():.2f}" if row.any() else "→ nothing"
+
+
+def claim(query: str, row: np.ndarray, keys: Sequence[str]) -> Values:
+    """Which heads look at the key that one of them looks at most, (H, M) weights of one query."""
+    top, key = divmod(int(row.argmax()), len(keys))
+    heads = np.flatnonzero(row[:, key] >= SOME).tolist() or [top]
+    if not row.any():
+        return {"said": f"“{query}” looks at nothing", "heads": []}
+    who, at = _numbered(heads), f"at “{keys[key]}”"
+    share = f"{row[top, key]:.2f}"
+    if len(heads) == 1:
+        only = "only " * (len(row) > 1)
+        said = f"{only}{who} looks {at} ({share})"
+    elif len(heads) == 2:
+        said = f"{who} look {at} ({', '.join(f'{row[head, key]:.2f}' for head in heads)})"
+    else:
+        count = "all" if len(heads) == len(row) else f"{len(heads)} of {len(row)}"
+        said = f"{count} heads look {at}, head {top + 1} most ({share})"
+    return {"said": f"From “{query}”, {said}", "heads": heads}
 
 
 def in_words(query: str, row: np.ndarray, keys: Sequence[str]) -> str:

@@ -12,9 +12,10 @@ function draw(body, model) {
   const tools = element("div", { class: "tools" });
   const picture = element("div");
   const weights = element("div", { class: "beside rows-of-words moves" });
+  const found = element("p", { class: "finding" });
   const told = element("p", { class: "told", "aria-live": "polite" });
   body.append(
-    tools,
+    found, tools,
     element("div", { class: "panels" }, element("div", { class: "curve" }, picture, told), weights),
   );
   const makeRoom = steady(told, () => [[model.get("state").longest]]);
@@ -58,6 +59,7 @@ function draw(body, model) {
         item.classList.toggle("none", share < 0.005);
         setText(number, share.toFixed(2));
       }));
+    setText(found, state.claim);
     setText(told, state.told);
   };
 }

@@ -54,6 +54,7 @@ class TrainingScrubber(Figure):
         rows: R names, whose weights they are.
         words: M labels, what the weights are on.
         step: one of the recorded; None shows the first.
+        level: a loss to compare with, and what it is called.
     Raises:
         ValueError: sizes do not fit, weights are no shares, or a step is not there.
     """
@@ -61,7 +62,7 @@ class TrainingScrubber(Figure):
     _esm = source("training_scrubber")
     _css = style("training_scrubber")
     title = traitlets.Unicode("A training, step by step").tag(sync=True)
-    losses, recorded, rows, words, step = (Input() for _ in range(5))
+    losses, recorded, rows, words, step, level = (Input() for _ in range(6))
     _told_of: Any = None
 
     def __init__(
@@ -71,8 +72,11 @@ class TrainingScrubber(Figure):
         rows: Sequence[str],
         words: Sequence[str],
         step: int | None = None,
+        level: tuple[float, str] | None = None,
     ) -> None:
-        super().__init__(losses=losses, recorded=recorded, rows=rows, words=words, step=step)
+        super().__init__(
+            losses=losses, recorded=recorded, rows=rows, words=words, step=step, level=level
+        )
 
     def checked(self, inputs: Values) -> Values:
         had = getattr(self, "_inputs", {})
@@ -85,6 +89,8 @@ class TrainingScrubber(Figure):
         words = names("words", inputs["words"])
         recorded = records(inputs["recorded"], len(losses), rows, words)
         checked = {"losses": losses, "recorded": recorded, "rows": rows, "words": words}
+        level = inputs["level"]
+        checked["level"] = level and (number(level[0]), str(level[1]))
         return {**checked, "step": _step({**checked, "step": inputs["step"]})}
 
     def computed(self, inputs: Values) -> Values:
@@ -104,7 +110,8 @@ class TrainingScrubber(Figure):
             "weights": weights.T.tolist(),
             "most": max(float(each.max()) for each in recorded.values()) or 1.0,
             "colours": [f"var(--attn-{each.name})" for each in LOOKS],
-            "picture": picture(losses, recorded, inputs["rows"], words, [step]),
+            "picture": picture(losses, recorded, inputs["rows"], words, [step], inputs["level"]),
+            "claim": claim(recorded, inputs["rows"], words),
             "told": told[step],
             "longest": max(told.values(), key=len),
         }
@@ -134,8 +141,9 @@ class TrainingScrubber(Figure):
             )
             tables.append(f"<p><b>weights of {html.escape(row)}</b></p>{table}")
         content = (
+            f"<p><b>{html.escape(claim(recorded, rows, told_apart(words)))}</b></p>"
             f"{fallback.stepper(mark, len(steps))}"
-            f"{picture(losses, recorded, rows, told_apart(words), steps)}"
+            f"{picture(losses, recorded, rows, told_apart(words), steps, self.level)}"
             f"{''.join(tables)}{fallback.sentences(told)}"
         )
         return fallback.framed(content, repr(self), mark)
@@ -200,6 +208,22 @@ def telling(recorded: Mapping[int, np.ndarray]) -> list[int]:
     return sorted(found | {steps[0], steps[-1]})
 
 
+def claim(recorded: Mapping[int, np.ndarray], rows: Sequence[str], words: Sequence[str]) -> str:
+    """From which step on each row keeps most of its weight on a word, and until when they agree."""
+    weights, steps = [*recorded.values()], [*recorded]
+    last = weights[-1].argmax(axis=1).tolist()
+    kept = [all(row[word] > 0.5 for row, word in zip(each, last, strict=True)) for each in weights]
+    if not kept[-1]:
+        return "Not every row has most of its weight on one word in the end"
+    first = len(kept) - [*kept[::-1], False].index(False)
+    if len(set(last)) == 1:
+        each = "the row has" if len(rows) == 1 else "all rows have"
+        return f"From step {steps[first]} on {each} most of the weight on “{words[last[0]]}”"
+    alike = [bool(np.ptp(each, axis=0).max() < TELLING) for each in weights].index(False)
+    until = f"Up to step {steps[alike - 1]} the rows are alike; from" if alike else "From"
+    return f"{until} step {steps[first]} on each has most of its weight on its word"
+
+
 def in_words(
     step: int, losses: np.ndarray, weights: np.ndarray, rows: Sequence[str], words: Sequence[str]
 ) -> str:
@@ -236,6 +260,7 @@ def picture(
     rows: Sequence[str],
     words: Sequence[str],
     steps: Sequence[int],
+    level: tuple[float, str] | None = None,
 ) -> str:
     """The loss over the steps as an SVG, under it what each row puts on one word, and markers.
 
@@ -247,6 +272,7 @@ def picture(
         rows: R names.
         words: M labels, told apart.
         steps: those that get a marker.
+        level: a loss to compare with, and what it is called.
     """
     last = len(losses) - 1
     low, high = min(0.0, float(losses.min())), float(losses.max())
@@ -272,10 +298,19 @@ def picture(
         f"under it the weight of each row on {words[word]}"
     )
     up, along = _ticks(low, high, last)
+    compared = ""
+    if level is not None and low <= level[0] <= high:
+        y = HIGH * (high - level[0]) / (high - low)
+        compared = (
+            f'<path d="M0 {y:.1f}H{WIDE}" stroke="currentColor" stroke-dasharray="5 4"/>'
+            + text(WIDE, y - 8, level[1], "end")
+        )
+        said += f"; a line at {level[0]:.2f}, {level[1]}"
     return svg(
         said,
         (-LEFT, -ABOVE, WIDE + LEFT + RIGHT, foot + ABOVE + BELOW),
         axes(WIDE, HIGH, "loss", up, [], room=12),
+        compared,
         f'<polyline points="{curve}" fill="none" stroke="{BLUE}" stroke-width="2"/>',
         f'<path d="{dots}" stroke="{BLUE}" stroke-width="5" stroke-linecap="round"/>',
         f'<g transform="translate(0 {HIGH + BETWEEN})">',

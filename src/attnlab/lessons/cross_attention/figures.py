@@ -29,7 +29,8 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     """Weights of several attentions, with one colour scale; what is blocked is hatched.
 
     In each, the queries are framed whose best key in the first is not there. If no panel has any,
-    the look that goes furthest ahead is.
+    the look that goes furthest ahead is; where there is none, what a query may see that looks ahead
+    elsewhere.
 
     Args:
         panels: for each title, weights (N, M), N queries, M keys, and (N, M) bool, True = blocked,
@@ -51,33 +52,62 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
         heading: [n for n, query in enumerate(queries) if best.get(query, keys[0]) not in keys]
         for heading, (_, queries, keys, _) in panels.items()
     }
+    furthest = {heading: _furthest_ahead(panel) for heading, panel in panels.items()}
+    look_ahead = {panels[heading][1][n] for heading, at in furthest.items() for n, _ in at}
+    unmatched = 0.0
     for place, (heading, panel) in zip(axes[0], panels.items(), strict=True):
-        weights, queries, keys, blocked = panel
-        matrix = as_array(weights)
+        weights, queries, keys, _ = panel
+        matrix, hidden = as_array(weights), _hidden(panel)
         draw_heatmap(place, matrix, queries, keys, heading, least=SMALL)
         place.set_xticks(range(len(keys)), keys, rotation=40, ha="right", rotation_mode="anchor")
-        hidden = np.zeros(matrix.shape, bool) if blocked is None else as_array(blocked, bool)
-        hatch(place, hidden & (matrix == 0))
+        hatched = hidden & (matrix == 0)
+        hatch(place, hatched)
+        if hatched.any():
+            row, column = np.argwhere(hatched).mean(axis=0)
+            ground: Any = {"boxstyle": "round,pad=0.2", "facecolor": "white", "linewidth": 0}
+            place.text(column, row, "blocked", ha="center", va="center", bbox=ground)
         words.append(f"{heading}: {_in_words(matrix, queries, keys, hidden)}")
-        ahead = [(m - n, n, m) for n, m in np.argwhere((matrix > MOST) & ~hidden).tolist() if m > n]
-        told = ""
-        for n in lost[heading]:
-            frame(place, n, int(np.argmin(hidden[n])), wide=int((~hidden[n]).sum()))
-            place.get_yticklabels()[n].set(color=ORANGE, weight="bold")
+        told, framed = "", lost[heading]
+        if framed:
             told = "framed: no match there"
-        if not any(lost.values()):
+            unmatched = max(unmatched, float(matrix[framed].max()))
+        elif not any(lost.values()):
             told = "nothing ahead is found"
-            for _, n, m in sorted(ahead)[-1:]:
+            for n, m in furthest[heading]:
                 frame(place, n, m)
                 for label in (place.get_yticklabels()[n], place.get_xticklabels()[m]):
                     label.set(color=ORANGE, weight="bold")
                 told = f"“{queries[n]}” finds “{keys[m]}”"
+            if not furthest[heading]:
+                framed = [n for n, query in enumerate(queries) if query in look_ahead]
+            if framed:
+                told = f"“{queries[framed[0]]}” finds nothing ahead"
+        for n in framed:
+            frame(place, n, int(np.argmin(hidden[n])), wide=int((~hidden[n]).sum()))
+            place.get_yticklabels()[n].set(color=ORANGE, weight="bold")
         place.set_title(f"{heading}\n{told}")
+    if unmatched > MOST:
+        title += (
+            f"\nIn a framed row even {unmatched:.2f} is no match: the weight has to go somewhere."
+        )
     return Picture(
         figure,
         f"{len(panels)} heatmaps of weights, one row a query, one column a key. {' '.join(words)}",
         title,
     )
+
+
+def _hidden(panel: Panel) -> np.ndarray:
+    weights, _, _, blocked = panel
+    return (
+        np.zeros(np.shape(as_array(weights)), bool) if blocked is None else as_array(blocked, bool)
+    )
+
+
+def _furthest_ahead(panel: Panel) -> list[tuple[int, int]]:
+    """The query and the key that it finds, of those that are furthest apart; or none."""
+    found: Any = np.argwhere((as_array(panel[0]) > MOST) & ~_hidden(panel)).tolist()
+    return sorted(((n, m) for n, m in found if m > n), key=lambda at: at[1] - at[0])[-1:]
 
 
 def _in_words(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,10 @@ from attnlab.figures.picture import (
 Numbers = Any  # nested lists, an array or a tensor
 GUESS, NEARLY = 0.25, 0.95  # right answers: by chance, and nearly all
 ASKED = {"front": BLUE, "twin": ORANGE}
+QUESTIONS = {
+    "front": "what number stands in front of me?",
+    "twin": "what number has the other of my subject?",
+}
 OWNERS = (BLUE, ORANGE, GREEN, PURPLE)
 
 
@@ -45,29 +50,27 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
         shares: for each model, for each seed, the share of right answers about the front and the
             twin.
     """
-    figure, axes = new_figure(width=7.6, height=4.2)
-    place, y, seeds, words = axes[0, 0], 0.0, {}, []
-    for model, by_seed in shares.items():
-        place.annotate(model, (0, y), (-48, 0), textcoords="offset points", va="center")
-        place.plot([GUESS, GUESS], [y + 0.5, y + len(by_seed) + 0.5], color=GREY, linewidth=1)
-        for seed, right in by_seed.items():
-            y += 1
-            seeds[y] = f"seed {seed}"
-            beside = 0.2 if np.ptp(right) < 0.05 else 0  # dots of one share
-            place.plot(right, [y, y], color="#c4c4c4", zorder=1)
-            for share, at, who in zip(right, (y - beside, y + beside), ASKED, strict=True):
-                place.plot(share, at, "o", color=ASKED[who], markersize=9, clip_on=False)
-                if len(seeds) == 1:
-                    end: Any = (9, 0) if share == max(right) else (-40, 0)
-                    look: Any = {"textcoords": "offset points", "va": "center"}
-                    place.annotate(who, (share, at), end, color=ASKED[who], **look)
+    figure, axes = new_figure(width=7.6, height=3.9)
+    place, words = axes[0, 0], []
+    looks: Any = ({"ms": 12, "mew": 2.4, "mfc": "none"}, {"ms": 6})  # a ring has room for a dot
+    for row, (model, by_seed) in enumerate(shares.items()):
+        for n, (seed, right) in enumerate(by_seed.items()):
+            y = row + 0.24 * (n - (len(by_seed) - 1) / 2)
+            place.plot(right, [y, y], color="#c4c4c4", linewidth=1.2, zorder=1)
+            for share, colour, look in zip(right, ASKED.values(), looks, strict=True):
+                place.plot(share, y, "o", color=colour, clip_on=False, **look)
             words.append(f"{model}, seed {seed}: {right[0]:.0%} and {right[1]:.0%}")
-        y += 1.4
-    place.set(xlim=(0, 1.03), ylim=(y - 0.7, -0.6), xlabel="right answers")
-    place.set_xticks([0, GUESS, 0.5, 1], ["0", "guess", "50 %", "100 %"])
-    place.set_yticks([*seeds], [*seeds.values()], ha="left")
+    place.plot([GUESS] * 2, [-0.6, len(shares) - 0.5], color=GREY, linewidth=1, zorder=0)
+    place.text(GUESS, -0.65, "guessing", color=GREY, ha="center", va="bottom")
+    for n, ((who, colour), look) in enumerate(zip(ASKED.items(), looks, strict=True)):
+        place.plot(0.02, -1.4 + 0.3 * n, "o", color=colour, **look)
+        place.text(0.06, -1.4 + 0.3 * n, f"{who}: {QUESTIONS[who]}", color=colour, va="center")
+    place.set(xlim=(0, 1.03), ylim=(len(shares) - 0.5, -1.6), xlabel="right answers")
+    place.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    names = [model.replace("+ ", "+\n") for model in shares]
+    place.set_yticks(range(len(shares)), names, ha="left", color="black")
     place.tick_params(length=0)
-    place.tick_params(axis="y", pad=48)
+    place.tick_params(axis="y", pad=96)
     place.spines["left"].set_visible(False)
     both = [model for model, own in shares.items() if min(map(min, own.values())) > NEARLY]
     either = [
@@ -77,14 +80,17 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
     ]
     title = ""
     if len(either) == 1 and both:
+        others = [min(right) for right in shares[either[0]].values()]
         title = (
-            f"{either[0].capitalize()} gets one question right or the other; "
-            f"{' and '.join(both)} get both"
+            f"{either[0].capitalize()} answers one question, and the other "
+            f"{100 * min(others):.0f} to {100 * max(others):.0f} % of the time; "
+            f"{' and '.join(both)} answer both\n"
+            "A pair for each seed: a ring for the front, a dot for the twin."
         )
     return Picture(
         figure,
-        f"Pairs of dots, a row a seed, three models: the share of right answers about the front "
-        f"and about the twin; {GUESS:.0%} are right by guessing. {'; '.join(words)}.",
+        f"Pairs of dots, a pair a seed, {len(shares)} models: the share of right answers about the "
+        f"front and about the twin; {GUESS:.0%} are right by guessing. {'; '.join(words)}.",
         title,
     )
 
@@ -107,10 +113,10 @@ def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         for model, own in maps.items()
         for head, weights in enumerate(own[0])
     }
-    figure, axes = new_figure(columns=len(panels), width=2.5 * len(panels), height=3)
+    figure, axes = new_figure(columns=2, rows=math.ceil(len(panels) / 2), width=8.4, height=6.6)
     words, shares = [], {}
-    for place, (title, matrix) in zip(axes[0], panels.items(), strict=True):
-        faces = {at: (GREY, 0.1 + 0.9 * float(share)) for at, share in np.ndenumerate(matrix)}
+    for place, (title, matrix) in zip(axes.flat, panels.items(), strict=True):
+        faces = dict.fromkeys(np.ndindex(matrix.shape), (GREY, 0.1))
         found: dict[str, list[float]] = {who: [] for who in ASKED}
         for n, twin in enumerate(twins):
             for m, (who, colour) in zip((n - 1, twin), ASKED.items(), strict=True):
@@ -118,15 +124,17 @@ def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
                     faces[n, m] = (colour, 0.12 + 0.88 * float(matrix[n, m]))
                     found[who].append(float(matrix[n, m]))
         _cells(place, faces)
-        place.set_xticks([])
+        place.set_xticks(range(len(names)), names, rotation=90)
         place.set_yticks(range(len(names)), names)
         place.tick_params(length=0, labelcolor="black")
         place.spines[:].set_visible(False)
-        place.set_title(title.replace("+ ", "+\n").replace(": ", ":\n"), pad=28, x=-0.4)
+        place.set_title(title, pad=32)
         share = {who: float(np.mean(each)) for who, each in found.items()}
-        for x, (who, colour) in enumerate(ASKED.items()):
-            told: Any = {"color": colour, "ha": ("left", "right")[x], "transform": place.transAxes}
-            place.text((-0.4, 1)[x], 1.02, f"{who} {share[who]:.2f}", **told)
+        key = {f"{who} {each:.2f}": ASKED[who] for who, each in share.items()}
+        for x, (told, colour) in zip((0, 0.41, 0.82), {**key, "others": GREY}.items(), strict=True):
+            own: Any = {"transform": place.transAxes, "va": "bottom"}
+            place.text(x, 1.045, "■", color=(colour, 0.4 if colour == GREY else 1), **own)
+            place.text(x + 0.075, 1.045, told, color=colour, **own)
         shares[title] = share
         told_all = ", ".join(f"{who} {each:.2f}" for who, each in share.items())
         words.append(f"{title}: {told_all}")
@@ -134,7 +142,7 @@ def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
     heads = [share for title, share in shares.items() if title not in maps]
     mostly = sorted(who for share in heads for who, each in share.items() if each > 0.5)
     title = (
-        "A single head looks at both visitors; of two heads, one looks mostly at the front, the "
+        "A single head blends both visitors; of two heads, one looks mostly at the front, the "
         "other at the twin"
     )
     return Picture(
@@ -142,9 +150,8 @@ def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         f"{len(panels)} tables of weights over the queue {', '.join(names)}, one row a query; the "
         "visitor in front is blue and the twin orange, the stronger the more weight. "
         f"Mean weight, {'; '.join(words)}.",
-        f"{title if all(single) and mostly == [*ASKED] else ''}\nA row asks; columns are the "
-        "visitors in the same order. Blue is the one in front, orange the twin, grey all others: "
-        "the stronger, the more weight.",
+        f"{title if all(single) and mostly == [*ASKED] else ''}\n"
+        "A row asks; the stronger a colour, the more weight. Numbers are means.",
     )
 
 
@@ -162,24 +169,31 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
     pairs = sorted(shares[off], key=lambda pair: pair.split()[-1])  # by the nearer noun
     heights = [0, 1, 2.3, 3.3]
     for y, pair in zip(heights, pairs, strict=True):
-        runs = shares[off][pair]
-        for left, share, is_right in (
-            (0, runs, not pair.startswith("kings")),
-            (runs, 1 - runs, pair.startswith("kings")),
+        runs, plural = shares[off][pair], pair.startswith("kings")
+        for left, share, colour, is_right in (
+            (0, runs, BLUE, not plural),
+            (runs, 1 - runs, GREEN, plural),
         ):
-            place.barh(y, share, 0.8, left, color=(BLUE, 0.35) if is_right else ORANGE)
+            place.barh(y, share, 0.8, left, color=(colour, 0.25))
+            if not is_right:
+                wrong: Any = {"facecolor": "none", "edgecolor": colour, "hatch": "//"}
+                place.barh(y, share, 0.8, left, linewidth=0, **wrong)
             if share > 0.1:
                 look: Any = {"ha": "center", "va": "center"}
-                ink = "black" if is_right else "white"
-                place.text(left + share / 2, y, f"{100 * share:.0f} %", color=ink, **look)
+                ground: Any = {"boxstyle": "round,pad=0.2", "facecolor": "white", "linewidth": 0}
+                told = f"{100 * share:.0f} %"
+                place.text(left + share / 2, y, told, bbox=None if is_right else ground, **look)
         follow.append(1 - runs if pair.endswith("s") else runs)
         words.append(f"{100 * runs:.0f} % after {pair}")
+    for top, pair in zip(heights[::2], pairs[::2], strict=True):
+        place.plot([1.02] * 2, [top - 0.4, top + 1.4], color=GREY, linewidth=1.5, clip_on=False)
+        place.text(1.04, top + 0.5, f"nearer noun:\n{pair.split()[-1]}", va="center")
     place.set(xlim=(0, 1), ylim=(3.8, -0.5), xticks=[])
     place.set_yticks(heights, pairs)
     place.tick_params(length=0, labelcolor="black")
     place.spines[:].set_visible(False)
-    place.text(0, -0.6, "singular: runs")
-    place.text(1, -0.6, "plural: run", ha="right")
+    place.text(0, -0.6, "singular: runs", color=BLUE)
+    place.text(1, -0.6, "plural: run", ha="right", color=GREEN)
     right = [
         title
         for title, own in shares.items()
@@ -193,7 +207,7 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         figure,
         "Bars, the share of verbs in the singular after a subject and a noun nearer to the verb, "
         f"each in the singular or the plural, {off}: {', '.join(words)}.",
-        f"{title}\nOrange is wrong: the first noun is the subject."
+        f"{title}\nHatched is wrong: the first noun is the subject."
         + (f"\n{' or '.join(right).capitalize()}, none is wrong." if right else ""),
     )
 

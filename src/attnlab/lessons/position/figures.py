@@ -108,21 +108,27 @@ def dot_products(dots: Numbers, position: int) -> Picture:
         f"{position} over the distance: a peak at 0, the same to both sides, falling in waves; "
         f"{near}.",
         "A dot product of two stamps depends on how far, not on which way\n"
-        f"1 is a stamp's product with itself; the places before and after both get {pair[0]}."
+        f"Divided by a stamp's product with itself, so that this is 1; the places before and after "
+        f"both get {pair[0]}."
         if pair[0] == pair[1]
         else "",
     )
 
 
 @in_style
-def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float, low: str = "") -> Picture:
+def beyond(
+    accuracy: Mapping[str, Numbers],
+    trained: int,
+    chance: float,
+    remarks: Mapping[str, str] | None = None,
+) -> Picture:
     """How often each model is right, position by position, up to and past what it was trained on.
 
     Args:
         accuracy: for each model, its accuracy at each position; NaN where nothing was asked.
         trained: positions in training.
         chance: what guessing gives.
-        low: why a model is low from the start; written above the lines of those that are.
+        remarks: what is written behind the name of a model.
     """
     figure, axes = new_figure(width=7.6, height=3.8)
     place, said = axes[0, 0], []
@@ -136,16 +142,15 @@ def beyond(accuracy: Mapping[str, Numbers], trained: int, chance: float, low: st
         colour = GREY if seen < HIGH else BLUE if unseen >= HIGH else ORANGE
         line = ("-", "--", ":")[len(kinds[colour]) % 3]
         kinds[colour].append(name)
-        place.plot(right, color=colour, linestyle=line, label=name)
+        label = f"{name}{(remarks or {}).get(name, '')}"
+        place.plot(right, color=colour, linestyle=line, label=label)
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")
-    if kinds[GREY]:
-        top = max(np.nanmax(as_array(accuracy[name])[:trained]) for name in kinds[GREY])
-        place.text(2.7, top + 0.03, low, color=QUIET, va="bottom")
-    place.axhline(chance, color=GREY, linewidth=1, zorder=0, label="guessing")
+    place.axhline(chance, color=GREY, linewidth=1, zorder=0)
+    place.text(2.3, chance - 0.02, "guessing", color=GREY, va="top")
     place.set(xlabel="position", xlim=(2, n - 0.5), ylim=(0, 1.06))
     place.set_title("share of right answers")
-    place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
-    name_lines(place, led=True)
+    place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    name_lines(place)
     on, fall = (" and ".join(kinds[colour]) for colour in (BLUE, ORANGE))
     return Picture(
         figure,

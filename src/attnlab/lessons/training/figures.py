@@ -195,46 +195,51 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     for diary, colour in with_looks(diaries, (BLUE, ORANGE)):
         read, held_out = diary.curves.values()
         steps = [diary.EVERY * n for n in range(len(read))]
-        place.fill_between(steps, read, held_out, color=colour, alpha=0.15, linewidth=0)
+        low = int(np.argmin(held_out))
+        place.fill_between(
+            steps[low:], read[low:], held_out[low:], color=colour, alpha=0.15, linewidth=0
+        )
         ends_there = steps[-1] == longest  # no room to the right of it
         shift, side = (0, "right") if ends_there else (8, "left")
         for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
             part = name.removeprefix(f"{diary.name}, ")
             place.plot(steps, curve, line, color=colour, linewidth=3)
             above = curve is held_out
-            words = f"{part}: {curve[-1]:.1f}"
             place.annotate(
-                f"{diary.reads:,} letters\n{words}" if above else words,
+                f"{diary.reads:,} letters, {part}: {curve[-1]:.1f}",
                 (steps[-1], curve[-1]),
-                (shift, (7 if above else -7) if ends_there else (4 if above else 0)),
+                (shift, (7 if above else -7) if ends_there else (4 if above else -3)),
                 textcoords="offset points",
                 ha=side,
                 va=("bottom" if above else "top") if ends_there else ("center" if above else "top"),
                 color=colour,
             )
             said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
-        lowest = int(np.argmin(held_out))
-    place.plot(steps[lowest], held_out[lowest], "o", color=colour, markersize=10)
+    place.plot(steps[low], held_out[low], "o", color=colour, markersize=10)
     place.annotate(
-        f"lowest: {held_out[lowest]:.1f}",
-        (steps[lowest], held_out[lowest]),
+        f"lowest: {held_out[low]:.1f}",
+        (steps[low], held_out[low]),
         (-22, 21),
         textcoords="offset points",
         color=colour,
     )
     place.set(xlabel="step", ylim=(0, None), xlim=(0, longest))
     place.set_title("loss, nats")
-    turns, [_, many] = steps[lowest], diaries[0].curves.values()
+    turns, [_, many] = steps[low], diaries[0].curves.values()
     late = many[-1] - many[len(many) * 2 // 3]
-    rises = f"is lowest at step {turns}, and then it rises"
+    heading = f"With {diary.reads:,} letters the loss held out is lowest at the end"
+    if held_out[-1] > held_out[low]:
+        goes = "falls on" if read[-1] < read[low] else "rises, too"
+        heading = (
+            f"Too little text: after step {turns} the loss held out rises; the loss trained on "
+            f"{goes}"
+        )
     return Picture(
         figure,
         f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {turns}, "
-        f"{held_out[lowest]:.1f}.",
-        f"With {diary.reads:,} letters the loss held out "
-        f"{rises if held_out[-1] > held_out[lowest] else 'is lowest at the end'}\n"
-        f"With {diaries[0].reads:,} it {'falls' if late < 0 else 'rises'} by {abs(late):.2f} "
-        "in the last third of the steps.",
+        f"{held_out[low]:.1f}.",
+        f"{heading}\nWith {diaries[0].reads:,} letters the loss held out "
+        f"{'falls' if late < 0 else 'rises'} by {abs(late):.2f} in the last third of the steps.",
     )
 
 
@@ -244,9 +249,12 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
     place.axvline(0, color="#b5b5b5", linewidth=1.5, linestyle="--", zorder=0)
     for word, number in (("hate", hate), ("not", no), ("like", like)):
         place.plot([number], [0], "o", color="black", markersize=9)
-        told = f"{word}\n{number:+g}".replace("-", "−")
-        place.text(number, -0.22, told, ha="center", va="top")
-    for height, number, to in ((-1.6, like, -1), (-2.5, hate, 1)):  # on which side it is correct
+        told = f"{word}\n{f'{number:+g}' if number else 0}".replace("-", "−")
+        ground: Any = {"boxstyle": "square,pad=0", "facecolor": "white", "linewidth": 0}
+        place.text(number, -0.25, told, ha="center", va="top", bbox=ground)
+    # On which side a phrase is correct.
+    for height, phrase, number, to in ((-2.1, "not like", like, -1), (-3.5, "not hate", hate, 1)):
+        place.text(min(no, number), height + 0.4, phrase, va="bottom")
         for start, end in [(0, no), (0, number)] if no * number < 0 else [(number, no)]:
             colour, word = (BLUE, "correct") if end * to > 0 else (ORANGE, "wrong")
             place.barh(height, end - start, 0.6, start, color=colour)
@@ -254,31 +262,32 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
             place.text(*middle, word, color="white", ha="center", va="center")
     place.text(-0.2, 0.62, "← hostile", color=GREY, ha="right", va="center")
     place.text(0.2, 0.62, "friendly →", color=GREY, va="center")
-    place.set(ylim=(-3, 0.85), xlim=(-4, 4), xticks=[])
-    place.set_yticks([-1.6, -2.5], ["not like", "not hate"])
-    place.tick_params(length=0, labelcolor="black")
+    place.set(ylim=(-3.9, 0.85), xlim=(-4.4, 4.4), xticks=[], yticks=[])
     place.spines[:].set_visible(False)
 
 
 @in_style
-def between(like: float = 2.0, hate: float = -2.0, no: float = 3.5) -> Picture:
+def between(like: float = 2.0, hate: float = -2.0, no: float = 4.0) -> Picture:
     """Between which numbers the phrases of two words lie, for *not* on either side.
 
     Args:
         like, hate: the numbers of those words.
         no: size of the number of *not*.
     """
-    figure, axes = new_figure(columns=2, width=9.2, height=3.2)
-    _number_line(axes[0, 0], like, -no, hate)
-    _number_line(axes[0, 1], like, no, hate)
+    figure, axes = new_figure(columns=3, width=10, height=3.8)
+    for place, where, number in zip(axes[0], ("below", "at", "above"), (-no, 0, no), strict=True):
+        _number_line(place, like, number, hate)
+        place.set_title(f"“not” {where} 0")
     return Picture(
         figure,
-        f"Two number lines with hate at {hate:g} and like at {like:g}, and under each a bar for "
+        f"Three number lines with hate at {hate:g} and like at {like:g}, and under each a bar for "
         f"where a phrase can lie. First, not at {-no:g}: the bar of not like reaches from {-no:g}, "
         f"correct, over 0 to {like:g}, wrong; the bar of not hate, from {-no:g} to {hate:g}, is "
-        f"all wrong. Then, not at {no:g}: the bar of not like, from {like:g} to {no:g}, is all "
+        f"all wrong. Then, not at 0: both bars, from 0 to {like:g} and from {hate:g} to 0, are all "
+        f"wrong. Then, not at {no:g}: the bar of not like, from {like:g} to {no:g}, is all "
         f"wrong; the bar of not hate reaches from {hate:g}, wrong, over 0 to {no:g}, correct.",
-        "Wherever “not” stands, at least one phrase is always wrong",
+        "Wherever “not” stands, at least one phrase is always wrong\n"
+        "A bar: every blend that attention can make of the two words.",
     )
 
 
@@ -346,31 +355,52 @@ def shown_and_needed(
         needed: for each, (M,) shares of answers that flip with a word's row.
         words: M labels.
     """
-    table = np.array([as_array(row) for row in shown.values()])
-    figure, [[place]] = new_figure(width=7.6, height=3.3)
-    image = draw_heatmap(place, table, [*shown], words, "", least=2)
-    told, missed, shares = [], 0, []
-    for n, (name, row) in enumerate(zip(shown, table, strict=True)):
-        flips = as_array(needed[name])
-        needs = int(flips.argmax())
-        frame(place, n, needs)
-        shares.append(flips[needs])
-        missed += row[needs] < SOME
-        for m in sorted({needs, *np.flatnonzero(row >= SOME).tolist()}):
+    needs = {name: int(as_array(needed[name]).argmax()) for name in shown}
+    rows = {name: as_array(row) for name, row in shown.items()}
+    names = sorted(rows, key=lambda name: rows[name][needs[name]] >= SOME)  # missed first
+    table = np.array([rows[name] for name in names])
+    figure, [[place]] = new_figure(width=7.6, height=3.7)
+    image = draw_heatmap(place, table, names, words, "", least=2)
+    told, missed, shares = [], [], []
+    for n, (name, row) in enumerate(zip(names, table, strict=True)):
+        at = needs[name]
+        flips = float(as_array(needed[name])[at])
+        shares.append(flips)
+        if row[at] < SOME:
+            missed.append(row[at])
+        frame(place, n, at, colour=ORANGE if row[at] < SOME else GREY)
+        for m in sorted({at, *np.flatnonzero(row >= SOME).tolist()}):
             place.text(m, n, f"{row[m]:.1f}", ha="center", va="center", gid=CELL)
         most = ", ".join(f"{words[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME).tolist())
         told.append(
-            f"{name}: {most or 'nothing'}; framed {words[needs]}, {row[needs]:.2f}, with "
-            f"{flips[needs]:.2f} of the answers"
+            f"{name}: {most or 'nothing'}; framed {words[at]}, {row[at]:.2f}, with "
+            f"{flips:.2f} of the answers"
         )
     ink_cells(place, image)
+    first = needs[names[0]]
+    place.annotate(
+        "the answer hangs on this word's row",
+        (first, -0.55),
+        (first, -0.95),
+        color=ORANGE if missed else GREY,
+        ha="center" if len(words) - first > 3 else "right",
+        va="bottom",
+        annotation_clip=False,
+        arrowprops={"arrowstyle": "-", "color": ORANGE if missed else GREY},
+    )
     place.set_xticks(range(len(words)), words, rotation=55, ha="right", rotation_mode="anchor")
+    least, most = (f"{share:.1f}" for share in (min(missed, default=0), max(missed, default=0)))
+    little = least if least == most else f"{least} to {most}"
+    heading = f"In all trainings the word that decides gets {SOME} of the weight or more"
+    if missed:
+        heading = (
+            f"In {len(missed)} of {len(table)} trainings the word that decides gets weight {little}"
+        )
     return Picture(
         figure,
         f"A heatmap, one row for each seed, one column for each word: the weight that “it” gives "
         f"the word. {'. '.join(told)}.",
-        f"In {missed} of {len(table)} trainings block 2's map does not show what is needed\n"
-        "A row for each training: how much of its weight “it” gives each word.\n"
-        "Framed: the word whose row the answer hangs on. Exchange it alone after block 1, and "
-        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of the answers flip.",
+        f"{heading}\nWeights of “it” in block 2. Framed: the word whose row, exchanged, flips "
+        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of the answers.\n"
+        "The row of “it” itself also reaches the answer past attention, as the residual.",
     )
