@@ -37,20 +37,20 @@ def opening() -> Film:
     rows = small.weights(TEXT)[layer][head].tolist()
     guesses = [next(iter(small.following(TEXT[:n], 1))) for n in range(1, len(TEXT))]
     right = sum(guess == each for guess, each in zip(guesses, TEXT[1:], strict=True))
-    again = rows[TEXT.index(TEXT[0], 1)]
+    again_at = TEXT.index(TEXT[0], 1)
     tells = (
         f"In pass 1 a model sees “{TEXT[0]}”, and guesses the next word of a given text.",
         f"In pass 2 “{TEXT[1]}” is there. Each word can listen to itself and to those before it.",
-        f"In pass 5 the second “{TEXT[0]}” listens to “{TEXT[1]}” ({max(again):.2f}), "
+        f"In pass 5 the second “{TEXT[0]}” listens to “{TEXT[1]}” ({max(rows[again_at]):.2f}), "
         "which followed the first.",
         f"In pass 6 “{TEXT[1]}” listens to “{TEXT[2]}”. So six guesses took six passes.",
     )
     masked = (
-        "So each word gets a curtain before what follows it: the mask.",
+        "So each word gets a curtain over what follows it: the mask.",
         "Now it is one pass. Each orange word listens as it did in its own: never ahead.",
         "What comes next? On each curtain stands the model’s likeliest word.",
-        f"One pass, six guesses: {right} right, {len(guesses) - right} struck. "
-        "Once the text repeats, all are right.",
+        f"One pass, six guesses: {right} right, among them all {len(TEXT) - again_at} of the "
+        "repeat.",
     )
     frames = [
         *(Frame(_alone(rows, n), told) for n, told in zip(PASSES, tells, strict=True)),
@@ -156,7 +156,8 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
         middle = top + TALL / 2
         y, is_right = middle + 0.35 * LETTERS, guess == TEXT[n]
         cells += _cells(rows[asks], n, middle, TALL - 6) if shown else []
-        parts.append(word(f"row {n}", 13, y, f"{n}", GREY, size=SMALL))
+        if not shown:
+            parts.append(word(f"row {n}", 13, y, f"{n}", GREY, size=SMALL))
         for m in range(n):
             key = f"word {m}" if n == LAST else f"word {m} of {n}"
             colour, weight = (ORANGE, 600) if m == asks else (INK, 400)
@@ -181,4 +182,7 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             tick = [(TICK + right, middle + down) for right, down in ((-9, 0), (-3, 7), (10, -9))]
             texts.append(line(f"right {n}", tick, GREEN, 5))
     mask = word("mask", MIDDLES[LAST - 1], TALL + 12, "the mask", GROUND, size=32, weight=600)
+    if shown:  # all rows are one pass
+        ends = [(22, 6), (12, 6), (12, HIGH - 6), (22, HIGH - 6)]
+        parts.append(line("one pass", ends, GREY, 3))
     return [*cells, *parts, *texts, mask]

@@ -28,7 +28,7 @@ PLACES = places(TEXT, LETTERS, gap=15, left=4)
 LINES = (226, 150)  # of words: before there is a table, and over it
 TOPS = {3: 0.11, 0: 0.32, 2: 0.53, 1: 0.79}  # of heads' arcs, as shares of the words' height
 APART = 12  # from one arc's foot to the next, at one word
-BADGE = 12  # its radius
+BADGE, WAITING = 12, 32  # a number's radius; from one to the next that waits
 WAY = (328, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
 HEADING, ROWS, BAND = 198, {"with": 228, "without": 262}, 31  # of the table; how tall its rows are
@@ -201,7 +201,7 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
         parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
     found = len(tried) == len(ROWS) * len(COLUMNS) and not state.off
     if found:
-        parts.append(word("wins", WON + BAR / 2, HEADING, "last noun wins", GREY))
+        parts.append(word("wins", WON, HEADING, "last noun wins", GREY, "start"))
     whose = {"with": ITS, "without": LAST}
     for name, y in ROWS.items():
         colour = whose[name]
@@ -214,7 +214,7 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
             share = follows_last(OFFS[name])
             bar = box(f"won {name}", (WON, y - BAND + 14), (BAR * share, BAND - 10), colour, 0.25)
             says = f"{100 * share:.0f} of 100"
-            parts += [bar, word(f"wins {name}", WON + BAR / 2, y, says, colour, weight=700)]
+            parts += [bar, word(f"wins {name}", WON + 8, y, says, colour, "start", weight=700)]
     for (row, last), verb in tried.items():
         x, y, colour = COLUMNS[last], ROWS[row], whose[row]
         parts.append(word(f"{row} {last}", x, y, verb, colour, size=24, weight=600))
@@ -229,18 +229,27 @@ def _arcs(state: State) -> list[Part]:
     now, floor, badges = _rows((*TEXT[:-1], state.last)), _line(state) - 26, list[Part]()
     parts = []
     for n, head in enumerate(TOPS):
+        if head not in state.seen:
+            badges += _badge(head, NEXT + WAITING * (head - 1.5), _line(state) - 132, GREY, GROUND)
+            continue
         to, is_off = _looks_at(head), head in (state.off or ())
         same = [each for each in TOPS if _looks_at(each) == to]
         start = PLACES[-1] + APART * ((len(TOPS) - 1) / 2 - n)
         end = PLACES[to] + APART * (same.index(head) - (len(same) - 1) / 2)
-        colour = GREY if is_off or head not in state.seen else _colour(head)
+        colour = GREY if is_off else _colour(head)
         pull, key = (1 - TOPS[head]) * floor / 0.75, f"{head} to {to}"
         look: dict[str, Any] = {"dashes": OFF if is_off else ON, "thickest": 8, "pull": pull}
         parts.append(arc(key, start, end, floor, now[head][to], colour, **look))
-        x, y = (start + end) / 2, TOPS[head] * floor
         face, ink = (GROUND, colour) if is_off else (colour, GROUND)
-        badges += [
-            dot(f"badge {head}", x, y, BADGE, face, edge=colour),
-            word(f"name {head}", x, y + 6.5, f"{head + 1}", ink, size=SMALL, weight=700),
-        ]
+        badges += _badge(head, (start + end) / 2, TOPS[head] * floor, face, ink, colour)
     return [*parts, *badges]
+
+
+def _badge(
+    head: int, x: float, y: float, face: str | Colour, ink: str | Colour, edge: str | Colour = GREY
+) -> list[Part]:
+    """A head's number, on its arc, or where it waits until it is spoken of."""
+    return [
+        dot(f"badge {head}", x, y, BADGE, face, edge=edge),
+        word(f"name {head}", x, y + 6.5, f"{head + 1}", ink, size=SMALL, weight=700),
+    ]
