@@ -677,7 +677,7 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
 def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_always_rises() -> None:
     from attnlab.lessons.soft_lookup import opening as film
 
-    first, last = film.STOPS[0], film.STOPS[-1]
+    first, last = film.ENDS[0], film.ENDS[-1]
     ways = np.linspace(first, last, 2001)
     hard, soft = np.transpose([film.answers(way)[:2] for way in ways])
     assert np.diff(soft).min() > 0
@@ -690,9 +690,12 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
         first + (x - film.LEFT) / (film.RIGHT - film.LEFT) * (last - first), ways, soft
     )
     np.testing.assert_allclose((film.FLOOR - y) / film.UNIT, drawn, atol=0.05)
-    for parts, stop in zip(frames, film.STOPS, strict=True):
+    for n, (parts, stop) in enumerate(zip(frames, film.STOPS, strict=True)):
         thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(3)]
         np.testing.assert_allclose(np.array(thick) / film.FULL, film.answers(stop)[2], atol=0.02)
+        assert float(parts["asks"]["cx"]) == pytest.approx(film._x(stop), abs=0.01)
+        if n == len(frames) - 1:
+            continue
         assert parts["ahead"]["x"] == parts["asks"]["cx"] == parts["answers"]["cx"]
         hard, mixed = film.answers(stop)[:2]
         assert film.FLOOR - float(parts["answers"]["cy"]) == pytest.approx(
@@ -701,8 +704,21 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
         assert points(parts["now"])[-1, 1] == pytest.approx(float(parts["answers"]["cy"]), abs=0.1)
         [named] = [float(look["y"]) for key, look in parts.items() if key.startswith("hard")]
         assert (named < float(parts["soft"]["y"])) == (hard > mixed)  # the higher answer's name
+    steps = [film.STEP, *(film.STOPS[n : n + 2] for n in (1, 3, 4))]
+    assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
-    assert told[6] == "A step more: hard jumps to 35. Soft goes from 19 to 26."
+    assert told[5] == "The same step again: hard jumps to 35. Soft goes from 19 to 29."
+    before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
+    texts = {
+        key: text for _, key, _, text in opening_of("01-soft-lookup").state["frames"][-1]["parts"]
+    }
+    moved = [int(texts[f"{name} moves"].split("+")[1]) for name in ("hard", "soft")]
+    assert moved == (after - before).round().tolist() == [0, 7]
+    rise = points(frames[-1]["rise"])
+    np.testing.assert_allclose(rise[:, 0], [film._x(film.STEP[n]) for n in (0, 1, 1)], atol=0.1)
+    np.testing.assert_allclose(
+        (film.FLOOR - rise[1:, 1]) / film.UNIT, [before[1], after[1]], atol=0.05
+    )
 
 
 @pytest.mark.lessons("01-soft-lookup")
