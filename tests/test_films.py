@@ -350,7 +350,7 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     answers = [each["answer"] for each in texts]
     assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
-    ways = [[texts[-1].get(f"{part} {book}") for part in ("far", "slope")] for book in "ABC"]
+    ways = [[texts[-1].get(f"{part} {book}") for part in ("times", "slope")] for book in "ABC"]
     assert ways == [["+4 × 0.25", "+1"], [None, "0"], ["−2 × 0.50", "−1"]]
     assert [texts[5][f"far {book}"] for book in "ABC"] == ["+4", "0", "−2"]
     looks = shown("05-pytorch")

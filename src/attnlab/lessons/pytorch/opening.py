@@ -111,11 +111,11 @@ def _raised(book: int) -> list[Part]:
 def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     """Books, ribbons as thick as their shares, and the answer; a book's score may be raised."""
     shares, middle = weights(scores), _y(answer(SCORES))
-    words = RIGHT + (BAND + WIDE) / 2
+    chip, words = CHIP[0] + CHIP[1] / 2, RIGHT + (BAND + WIDE) / 2
     parts = [
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
         word("values", PAGE[0] + PAGE[1] / 2 - 10, HEADS, "value", GREY, size=SMALL),
-        word("shares", CHIP[0] + CHIP[1] / 2, HEADS, "share", GREY, size=SMALL),
+        word("shares", chip, HEADS, "share", GREY, size=SMALL),
         word("its name", words, middle - 8, "answer", size=SMALL),
     ]
     top = middle - THICK / 2
@@ -134,7 +134,7 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
             *_book(name, y, f"{value:g}", colour),
             word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
             box(f"chip {name}", (CHIP[0], y - thick / 2), (CHIP[1], thick), colour),
-            _share(name, y, f"{share:.2f}"),
+            word(f"share {name}", chip, y + 6.5, f"{share:.2f}", GROUND, size=SMALL, weight=600),
         ]
         top += thick
     return [
@@ -142,11 +142,6 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
         box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
         word("answer", words, middle + 21, f"{answer(scores):.2f}", size=26, weight=700),
     ]
-
-
-def _share(name: str, y: float, says: str) -> Part:
-    middle = CHIP[0] + CHIP[1] / 2
-    return word(f"share {name}", middle, y + 6.5, says, GROUND, size=SMALL, weight=600)
 
 
 def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
@@ -238,11 +233,12 @@ def _bars(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
         seen = RIGHT - 22 if far else RIGHT + WIDE + 4
         levels.append(line(f"level {name}", [(seen, y), (corner[0], y)], GREY, 1.5, 1, "2 5"))
         parts.append(box(f"pull {name}", corner, (wide, high), colour, 0.55 if grown else 1))
-        x, at, says = WAY + 42, _level(pulls[n]) + 7, _signed(length)
+        at, says = _level(pulls[n]) + 7, _signed(length)
         if grown:
-            x, at, says = SLOPE, at + (-27, 28)[length < 0], f"{says} × {share:.2f}"
-        if far or not worked:
-            parts.append(word(f"far {name}", x, at, says, colour, "end", SMALL, 600))
+            at, says = at + (-27, 28)[length < 0], f"{says} × {share:.2f}"
+            parts.append(word(f"times {name}", SLOPE, at, says, colour, "end", SMALL, 600))
+        elif far or not worked:
+            parts.append(word(f"far {name}", WAY + 42, at, says, colour, "end", SMALL, 600))
     return [*levels, *parts]
 
 
