@@ -356,16 +356,21 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     answers = [each["answer"] for each in texts]
     assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
-    ways = [[texts[-1][f"{part} {book}"] for part in ("far", "by", "slope")] for book in "ABC"]
-    said = ["+4 × 0.25 = +1", "0 × 0.25 = 0", "−2 × 0.50 = −1"]
-    assert [" ".join(way) for way in ways] == said
+    ways = [[texts[-1].get(f"{part} {book}") for part in ("times", "slope")] for book in "ABC"]
+    assert ways == [["+4 × 0.25", "+1"], [None, "0"], ["−2 × 0.50", "−1"]]
+    assert [texts[5][f"far {book}"] for book in "ABC"] == ["+4", "0", "−2"]
     looks = shown("05-pytorch")
     high = [float(looks[n]["tip"]["cy"]) for n in range(4)]
     assert high[0] - high[1] == pytest.approx(high[2] - high[0], rel=0.03)  # of the needle
     assert high[3] == pytest.approx(high[0], abs=0.2)
     bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
-    assert bars == [[104, 18], [0, 18], [52, 36]]  # 26 px for 1 of a value, 72 for all shares
-    assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [18, 18, 36]
+    assert bars == [[104, 22], [4, 22], [52, 44]]  # 26 px for 1 of a value, 88 for all shares
+    assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [22, 22, 44]
+    assert [looks[-1][f"chip {book}"]["height"] for book in "ABC"] == [22, 22, 44]
+    arrows, bars = (
+        {key for each in looks for key in each if key.startswith(to)} for to in ("moved", "pull")
+    )
+    assert not any({*each} & arrows and {*each} & bars for each in looks)  # movement is no distance
 
 
 @pytest.mark.lessons("08-cross-attention")
@@ -746,7 +751,7 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
 def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_always_rises() -> None:
     from attnlab.lessons.soft_lookup import opening as film
 
-    first, last = film.STOPS[0], film.STOPS[-1]
+    first, last = film.ENDS[0], film.ENDS[-1]
     ways = np.linspace(first, last, 2001)
     hard, soft = np.transpose([film.answers(way)[:2] for way in ways])
     assert np.diff(soft).min() > 0
@@ -759,9 +764,12 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
         first + (x - film.LEFT) / (film.RIGHT - film.LEFT) * (last - first), ways, soft
     )
     np.testing.assert_allclose((film.FLOOR - y) / film.UNIT, drawn, atol=0.05)
-    for parts, stop in zip(frames, film.STOPS, strict=True):
+    for n, (parts, stop) in enumerate(zip(frames, film.STOPS, strict=True)):
         thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(3)]
         np.testing.assert_allclose(np.array(thick) / film.FULL, film.answers(stop)[2], atol=0.02)
+        assert float(parts["asks"]["cx"]) == pytest.approx(film._x(stop), abs=0.01)
+        if n == len(frames) - 1:
+            continue
         assert parts["ahead"]["x"] == parts["asks"]["cx"] == parts["answers"]["cx"]
         hard, mixed = film.answers(stop)[:2]
         assert film.FLOOR - float(parts["answers"]["cy"]) == pytest.approx(
@@ -770,8 +778,21 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
         assert points(parts["now"])[-1, 1] == pytest.approx(float(parts["answers"]["cy"]), abs=0.1)
         [named] = [float(look["y"]) for key, look in parts.items() if key.startswith("hard")]
         assert (named < float(parts["soft"]["y"])) == (hard > mixed)  # the higher answer's name
+    steps = [film.STEP, *(film.STOPS[n : n + 2] for n in (1, 3, 4))]
+    assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
-    assert told[6] == "A step more: hard jumps to 35. Soft goes from 19 to 26."
+    assert told[5] == "The same step again: hard jumps to 35. Soft goes from 19 to 29."
+    before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
+    texts = {
+        key: text for _, key, _, text in opening_of("01-soft-lookup").state["frames"][-1]["parts"]
+    }
+    moved = [int(texts[f"{name} moves"].split("+")[1]) for name in ("hard", "soft")]
+    assert moved == (after - before).round().tolist() == [0, 7]
+    rise = points(frames[-1]["rise"])
+    np.testing.assert_allclose(rise[:, 0], [film._x(film.STEP[n]) for n in (0, 1, 1)], atol=0.1)
+    np.testing.assert_allclose(
+        (film.FLOOR - rise[1:, 1]) / film.UNIT, [before[1], after[1]], atol=0.05
+    )
 
 
 @pytest.mark.lessons("01-soft-lookup")

@@ -8,19 +8,20 @@ from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 # The lesson's: scores of three books, and the number on the page of each.
 BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0)
 COLOURS = (GREEN, BLUE, PURPLE)
-STEP, LEAST = 0.1, 1e-9  # how far a score is raised; a length that is one
+STEP = 0.1  # how far a score is raised
 
 HIGH, BOTTOM, UNIT, HEADS = 270, 262, 26, 15  # of the sheet; y of 0; px for 1; columns' names
-SCORE, SPINE, PAGE = 25, (52, 26), (78, 36)  # middle of scores; left and width of a book's parts
-BOOK, THICK = 40, 72  # how high a book is; px for a share of 1
-LEFT, RIGHT, WIDE = 116, 197, 70  # where ribbons begin and end; the answer's width
-SCALE, SWING, MARK = 366, 72, 392  # the answer's scale, a step on it, and books' arrows beside it
-WAY, WORKED, SLOPE = 290, 340, 477  # middle of ways to values; ends of words on them
+SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width of a book's parts
+BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
+LEFT, RIGHT, BAND, WIDE = 170, 230, 14, 90  # ends of ribbons; widths of their ends and the answer
+SCALE, SWING, MARK = 366, 72, 390  # the answer's scale, a step on it, and books' arrows beside it
+WAY, THIN = 356, 4  # the middle of bars to values, their width at first
+SLOPE, SLOPES = 477, 43  # ends of slopes; px from the answer's height to that of a slope of 1
 Numbers = Sequence[float]
 
 
@@ -53,17 +54,17 @@ def opening() -> Film:
             f"Movement ÷ step is nearly a slope; all three are the gradient: {signed}.",
         ),
         Frame(
-            [*_ways(far, pulls), *rest],
+            [*rest, *_bars(far, pulls)],
             f"Why? A's value is {far[a]:g} above the answer, B's level with it, "
             f"C's {-far[c]:g} below.",
         ),
         Frame(
-            [*_ways(far, pulls, worked=1), *rest],
+            [*rest, *_bars(far, pulls, worked=1)],
             f"A slope is distance × share: the area of A's bar, {far[a]:g} × {shares[a]:.2f} = "
             f"{pulls[a]:g}.",
         ),
         Frame(
-            [*_ways(far, pulls, worked=3), *rest],
+            [*rest, *_bars(far, pulls, worked=3)],
             "C's bar is half as long, twice as wide: C pulls as hard. B's has no length: no pull.",
         ),
     ]
@@ -110,11 +111,12 @@ def _raised(book: int) -> list[Part]:
 def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     """Books, ribbons as thick as their shares, and the answer; a book's score may be raised."""
     shares, middle = weights(scores), _y(answer(SCORES))
+    chip, words = CHIP[0] + CHIP[1] / 2, RIGHT + (BAND + WIDE) / 2
     parts = [
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
-        word("values", PAGE[0] + PAGE[1] / 2 - 8, HEADS, "value", GREY, size=SMALL),
-        word("shares", LEFT + 10, HEADS, "share", GREY, "start", SMALL),
-        word("its name", RIGHT + WIDE / 2, middle - 14, "answer", size=SMALL),
+        word("values", PAGE[0] + PAGE[1] / 2 - 10, HEADS, "value", GREY, size=SMALL),
+        word("shares", chip, HEADS, "share", GREY, size=SMALL),
+        word("its name", words, middle - 8, "answer", size=SMALL),
     ]
     top = middle - THICK / 2
     for n, (name, share, value, colour) in enumerate(
@@ -123,30 +125,23 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
         thick, y = THICK * share, _y(value)
         end = top + thick / 2
         ribbon = curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.55)
-        below = y + thick / 2 + 18 if value < answer(SCORES) else y - thick / 2 - 6
         look: dict[str, Any] = {"colour": INK}
         if n == lifted:
             look = {"colour": ORANGE, "size": 20, "weight": 700}
         parts += [
-            _ends(ribbon, linecap="butt"),
-            box(f"part {name}", (RIGHT, top), (WIDE, thick), colour, 0.2),
+            ribbon._replace(look={**ribbon.look, "stroke-linecap": "butt"}),
+            box(f"part {name}", (RIGHT, top), (BAND, thick), colour, 0.55),
             *_book(name, y, f"{value:g}", colour),
             word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
+            box(f"chip {name}", (CHIP[0], y - thick / 2), (CHIP[1], thick), colour),
+            word(f"share {name}", chip, y + 6.5, f"{share:.2f}", GROUND, size=SMALL, weight=600),
         ]
-        says = f"{share:.2f}"
-        parts.append(word(f"share {name}", LEFT + 10, below, says, colour, "start", SMALL, 600))
         top += thick
     return [
         *parts,
         box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
-        word("answer", RIGHT + WIDE / 2, middle + 16, f"{answer(scores):.2f}", size=24, weight=700),
+        word("answer", words, middle + 21, f"{answer(scores):.2f}", size=26, weight=700),
     ]
-
-
-def _ends(stroke: Part, **shapes: str) -> Part:
-    """A line with other ends or corners."""
-    shaped = {f"stroke-{at}": to for at, to in shapes.items()}
-    return stroke._replace(look={**stroke.look, **shaped})
 
 
 def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
@@ -191,20 +186,24 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
             by, mark = 0, dot(f"moved {name}", MARK, _y(z), 5, colour)
         else:
             mark = _arrow(f"moved {name}", MARK, _y(z), -SWING * by, colour, 3)
-        y = _y(z) - 0.6 * SWING * by
-        parts += [mark, word(f"whose {name}", MARK + 22, y + 8, name, colour, size=22, weight=700)]
-        if pulls:
-            parts.append(_slope(n, y, pulls[n]))
-    return [*parts, _slopes()] if pulls else parts
+        y = _level(by)
+        parts += [mark, word(f"whose {name}", MARK + 21, y + 8, name, colour, size=22, weight=700)]
+    return [*parts, *_slopes(pulls)] if pulls else parts
 
 
-def _slopes() -> Part:
-    return word("slopes", SLOPE, HEADS, "slope", GREY, "end", size=SMALL)
+def _slopes(pulls: Numbers, head: str = "slope") -> list[Part]:
+    return [
+        word("slopes", SLOPE, HEADS, head, GREY, "end", size=SMALL),
+        *(
+            word(f"slope {name}", SLOPE, _level(pull) + 10, _signed(pull), colour, "end", 28, 700)
+            for name, pull, colour in zip(BOOKS, pulls, COLOURS, strict=True)
+        ),
+    ]
 
 
-def _slope(book: int, y: float, pull: float) -> Part:
-    key, says = f"slope {BOOKS[book]}", _signed(pull)
-    return word(key, SLOPE, y + 9, says, COLOURS[book], "end", 28, 700)
+def _level(pull: float) -> float:
+    """Where a slope is said, over the answer's height or under it."""
+    return _y(answer(SCORES)) - SLOPES * pull
 
 
 def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
@@ -212,30 +211,35 @@ def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: f
     head, end = 4 + thick, start + by
     back = -math.copysign(min(head, abs(by)), by)
     points = [(x, start), (x, end), (x - head, end + back), (x, end), (x + head, end + back)]
-    return _ends(line(key, points, colour, thick), linejoin="round")
+    return line(key, points, colour, thick)
 
 
-def _ways(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
-    """From the answer's height to values', as wide as shares for the first ones: their slopes."""
+def _bars(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
+    """From the answer's height to values', the first ones as wide as shares: their slopes."""
     start = _y(answer(SCORES))
-    parts = [word("distances", WAY, HEADS, "distance", GREY, size=SMALL), _slopes()]
-    for n, (name, length, share) in enumerate(zip(BOOKS, lengths, weights(SCORES), strict=True)):
-        colour, y, wide = COLOURS[n], _y(VALUES[n]), THICK * share * (n < worked)
-        corner = (WAY - wide / 2, min(start, y))
-        way, seen = _arrow(f"way {name}", WAY, start, y - start, colour, 4), (LEFT + RIGHT) / 2
-        if abs(length) < LEAST:
-            seen, way = RIGHT + WIDE, dot(f"way {name}", WAY, start, 6, colour)
-        parts += [
-            line(f"level {name}", [(seen, y), (WAY, y)], GREY, 1.5, 1, "2 5"),
-            box(f"pull {name}", corner, (wide, abs(y - start)), colour, 0.55),
-            way,
-            word(f"far {name}", WORKED, y + 7, _signed(length), colour, "end", SMALL, 600),
-            _slope(n, y, pulls[n]),
-        ]
-        if n < worked:
-            says = f"× {share:.2f} ="
-            parts.append(word(f"by {name}", WORKED + 6, y + 7, says, colour, "start", SMALL))
-    return parts
+    parts = [
+        word("distances", WAY, HEADS, "area" if worked else "distance", GREY, size=SMALL),
+        *_slopes(pulls, "= slope" if worked else "slope"),
+    ]
+    levels = list[Part]()
+    for n in sorted(range(len(BOOKS)), key=lambda n: -abs(lengths[n])):
+        name, length, share = BOOKS[n], lengths[n], weights(SCORES)[n]
+        colour, y, far = COLOURS[n], _y(VALUES[n]), round(length) != 0
+        grown = far and n < worked
+        wide = THICK * share if grown or not far else THIN
+        corner, high = (WAY - wide / 2, min(start, y)), abs(y - start)
+        if not far:
+            corner, high = (WAY - wide / 2, y - THIN / 2), THIN
+        seen = RIGHT - 22 if far else RIGHT + WIDE + 4
+        levels.append(line(f"level {name}", [(seen, y), (corner[0], y)], GREY, 1.5, 1, "2 5"))
+        parts.append(box(f"pull {name}", corner, (wide, high), colour, 0.55 if grown else 1))
+        at, says = _level(pulls[n]) + 7, _signed(length)
+        if grown:
+            at, says = at + (-27, 28)[length < 0], f"{says} × {share:.2f}"
+            parts.append(word(f"times {name}", SLOPE, at, says, colour, "end", SMALL, 600))
+        elif far or not worked:
+            parts.append(word(f"far {name}", WAY + 42, at, says, colour, "end", SMALL, 600))
+    return [*levels, *parts]
 
 
 def _signed(slope: float) -> str:

@@ -6,24 +6,30 @@ import math
 from itertools import pairwise
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, area, box, curve, dot, line, word
-from attnlab.figures.palette import GREY, GROUND, ORANGE, SERIES
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, box, curve, dot, line, word
+from attnlab.figures.palette import GREY, GROUND, ORANGE, SERIES, Colour
 from attnlab.lessons.soft_lookup.turning import BOOKS, KEYS, LENGTH, SALT, weights
 
 ENDS = tuple(math.degrees(math.atan2(salt, fresh)) for fresh, salt in KEYS[:3])  # and marshes
 JUMPS = tuple((one + other) / 2 for one, other in pairwise(ENDS))  # all keys are as long
-STOPS = (ENDS[0], -4, 4, 27, 55, 67, 77, 90, ENDS[2])  # of the question, degrees
+STOPS = (ENDS[0], -7, 7, 53, 67, 81, 90, ENDS[2], 67)  # of the question, degrees
+STEP = (53, 67)  # of the question, at the end
 
-HIGH, LEFT, RIGHT = 270, 128, 412  # of the sheet; ends of the way that the question goes
-SPINE, ASKS = (94, 34), 92  # of a book; the level of the question
-FLOOR, UNIT = 246, 3.25  # of no salt; for 1 g/l
+HIGH, LEFT, RIGHT = 270, 70, 372  # of the sheet; ends of the way that the question goes
+SPINE, ASKS = (94, 34), 84  # of a book; the level of the question
+FLOOR, UNIT = 233, 3  # of no salt; px for 1 g/l
 FULL, APART = 26, 24  # how thick all of an answer is; from a name to the other, at least
 
 
 def opening() -> Film:
     """The film."""
-    frames = [Frame(_parts(n), told) for n, told in enumerate(_told())]
-    return Film("Hard lookups jump, soft ones glide", frames, HIGH)
+    told = _told()
+    frames = [Frame([*_scene(n), *_now(n)], says) for n, says in enumerate(told[:-1])]
+    return Film(
+        "Hard lookups jump, soft ones glide",
+        [*frames, Frame([*_scene(len(frames)), *_step()], told[-1])],
+        HIGH,
+    )
 
 
 def answers(degrees: float) -> tuple[float, float, list[float]]:
@@ -39,14 +45,15 @@ def _told() -> list[str]:
     low, middle, high, *_ = SALT
     return [
         "Each book says how salty its water is. We ask about rivers.",
-        f"The question moves. Hard takes the closest book alone: still {low}.",
+        f"The question turns towards marshes. Hard takes the closest book alone: still {low}.",
         f"A step more: hard jumps to {middle}. Soft, a mix, goes from {soft[1]} to {soft[2]}.",
-        f"At marshes, soft still takes a little of rivers: {soft[3]}.",
-        f"Hard stays at {middle}. Soft climbs to {soft[4]}, as seas come in.",
-        f"Hard still stays. Soft is at {soft[5]}.",
-        f"A step more: hard jumps to {high}. Soft goes from {soft[5]} to {soft[6]}.",
-        f"Hard stays at {high}. Soft comes near: {soft[7]}.",
-        "Each nudge moves soft, so training feels its way; hard only jumps.",
+        f"Past marshes, hard stays at {middle}. Soft climbs to {soft[3]}.",
+        f"A step more: hard stays at {middle}. Soft goes from {soft[3]} to {soft[4]}.",
+        f"The same step again: hard jumps to {high}. Soft goes from {soft[4]} to {soft[5]}.",
+        f"Hard stays at {high}. Soft comes near: {soft[6]}.",
+        "At seas, they nearly agree.",
+        f"One step: soft moves by {_moved()[1]:.0f}, hard by {_moved()[0]:.0f}. "
+        "Every step moves soft; hard moves at two places only.",
     ]
 
 
@@ -58,33 +65,48 @@ def _y(salt: float) -> float:
     return FLOOR - UNIT * salt
 
 
-def _parts(n: int) -> list[Part]:
-    hard, soft, shares = answers(STOPS[n])
-    x, y = _x(STOPS[n]), _y(soft)
+def _scene(n: int) -> list[Part]:
+    """The shelf, the question and all answers; a box lies over those that are ahead of it."""
+    last = n == len(STOPS) - 1
+    x, shares = _x(STOPS[n]), answers(STOPS[n])[2]
     flows, books, levels = list[Part](), list[Part](), list[Part]()
     for m, share in enumerate(shares):
         at, salt, colour = _x(ENDS[m]), _y(SALT[m]), SERIES[m]
         foot, thick = (at, 6 + SPINE[1]), max(FULL * share, 0.5)
-        said = f"{SALT[m]}" if m < 2 else f"salt {SALT[m]} g/l"
         flows.append(curve(f"pours {m}", foot, (x, ASKS), colour, thick, 0.75, upright=True))
         books += [
             box(f"book {m}", (at - SPINE[0] / 2, 6), SPINE, colour),
             word(f"name {m}", at, 29, BOOKS[m], GROUND, size=SMALL, weight=600),
         ]
         levels += [
-            line(f"level {m}", [(LEFT - 16, salt), (WIDE - 4, salt)], colour, 1, 0.5),
-            word(f"salt {m}", LEFT - 24, salt + 7, said, colour, "end", SMALL, 600),
+            line(f"level {m}", [(LEFT - 12, salt), (WIDE - 4, salt)], colour, 1, 0.5),
+            word(f"salt {m}", LEFT - 20, salt + 7, f"{SALT[m]}", colour, "end", weight=600),
         ]
+    ahead = WIDE if last else x
+    between = (_y(SALT[1]) + _y(SALT[2])) / 2
     return [
         *_traces(),
-        box("ahead", (x, ASKS + 14), (WIDE - x, HIGH - ASKS - 14), GROUND),
+        box("ahead", (ahead, ASKS + 14), (WIDE - ahead, HIGH - ASKS - 42), GROUND),
         *levels,
-        line("now", [(x, ASKS), (x, y)], INK, 2),
+        *(
+            word(f"of {says}", LEFT - 20, between + down, says, GREY, "end", SMALL)
+            for says, down in (("salt", -4), ("g/l", 17))
+        ),
+        word("axis", LEFT, HIGH - 5, "direction of the question →", GREY, "start", SMALL),
         *flows,
         *books,
-        word("question", LEFT - 24, ASKS + 7, "question", INK, "end", weight=600),
         dot("asks", x, ASKS, FULL / 2),
-        *_names(x + 14, _y(hard), y),
+        word("question", x + 20, ASKS + 6, "question", INK, "start", SMALL, 600),
+    ]
+
+
+def _now(n: int) -> list[Part]:
+    """Both answers to what is asked."""
+    hard, soft, _ = answers(STOPS[n])
+    x, y = _x(STOPS[n]), _y(soft)
+    return [
+        line("now", [(x, ASKS), (x, y)], INK, 2),
+        *_names(x + 12, hard, soft),
         dot("answers", x, y, 8, ORANGE, edge=GROUND),
     ]
 
@@ -92,24 +114,48 @@ def _parts(n: int) -> list[Part]:
 def _names(x: float, hard: float, soft: float) -> list[Part]:
     """At ends of lines; hard's goes and comes again, for it would cross soft's."""
     side = 1 if hard > soft else -1
-    push = max(APART - abs(hard - soft), 0) / 2 * side
-    hards = word(f"hard {hard:.0f} {side}", x, hard + push + 7, "hard", GREY, "start", 22, 700)
-    softs = word("soft", x, soft - push + 7, "soft", ORANGE, "start", 22, 700)
+    middle, away = (_y(hard) + _y(soft)) / 2, max(APART, UNIT * abs(hard - soft)) / 2
+    middle = min(middle, FLOOR - away)
+    hards = _tag(f"hard {hard:.0f} {side}", x, middle - side * away, f"hard {hard:.0f}", GREY)
+    return [hards, _tag("soft", x, middle + side * away, f"soft {soft:.0f}", ORANGE)]
+
+
+def _tag(key: str, x: float, y: float, says: str, colour: Colour, size: float = 22) -> Part:
+    part = word(key, x, y + 0.34 * size, says, colour, "start", size, 700)
     halo: dict[str, float | str] = {"stroke": GROUND, "stroke-width": 5, "paint-order": "stroke"}
-    return [each._replace(look={**each.look, **halo}) for each in (hards, softs)]
+    return part._replace(look={**part.look, **halo})
+
+
+def _moved() -> list[float]:
+    """How far the last step moves both answers."""
+    return [after - before for before, after in zip(*(answers(at)[:2] for at in STEP), strict=True)]
+
+
+def _step() -> list[Part]:
+    (x, to_x), (was, now) = map(_x, STEP), ([*map(_y, answers(at)[:2])] for at in STEP)
+    parts = [
+        box("step", (x, ASKS), (to_x - x, FLOOR - ASKS), INK, 0.1),
+        dot("asked", x, ASKS, FULL / 2, INK, 0.3),
+        line("rise", [(x, was[1]), (to_x, was[1]), (to_x, now[1])], ORANGE, 3),
+    ]
+    for n, (name, colour, down) in enumerate((("hard", GREY, 9), ("soft", ORANGE, -3))):
+        says = f"{name} +{_moved()[n]:.0f}"
+        parts += [
+            dot(f"{name} is", to_x, now[n], 8, colour, edge=GROUND),
+            _tag(f"{name} moves", to_x + 22, now[n] + down, says, colour, 28),
+        ]
+    return parts
 
 
 def _traces() -> list[Part]:
-    """Both answers to all that is asked: a box lies over what is ahead of the question."""
+    """Both answers to all that can be asked."""
     borders = [_x(at) for at in (ENDS[0], *JUMPS, ENDS[2])]
     levels = [_y(salt) for salt in SALT[:3]]
     steps = zip(pairwise(borders), levels, strict=True)
     jumps = zip(borders[1:], pairwise(levels), strict=False)
     ways = [ENDS[0] + (ENDS[2] - ENDS[0]) * step / 90 for step in range(91)]
-    glides = [(_x(at), _y(answers(at)[1])) for at in ways]
     return [
-        area("under", [(LEFT, levels[0]), *glides, (RIGHT, levels[0])], ORANGE, 0.12),
         *(line(f"jump {x:.0f}", [(x, a), (x, b)], GREY, 2, 1, "2 5") for x, (a, b) in jumps),
         *(line(f"step {y:.0f}", [(a, y), (b, y)], GREY, 4, cap="butt") for (a, b), y in steps),
-        line("glides", glides, ORANGE, 6),
+        line("glides", [(_x(at), _y(answers(at)[1])) for at in ways], ORANGE, 6),
     ]
