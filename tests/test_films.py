@@ -367,10 +367,10 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     assert bars == [[104, 22], [4, 22], [52, 44]]  # 26 px for 1 of a value, 88 for all shares
     assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [22, 22, 44]
     assert [looks[-1][f"chip {book}"]["height"] for book in "ABC"] == [22, 22, 44]
-    arrows, bars = (
+    moves, pulls = (
         {key for each in looks for key in each if key.startswith(to)} for to in ("moved", "pull")
     )
-    assert not any({*each} & arrows and {*each} & bars for each in looks)  # movement is no distance
+    assert not any({*each} & moves and {*each} & pulls for each in looks)  # movement is no distance
 
 
 @pytest.mark.lessons("08-cross-attention")
@@ -823,7 +823,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     pool = [
         [float(last[f"{kind} {n}"]["width"]) for n in range(3)] for kind in ("poured", "inside")
     ]
-    np.testing.assert_allclose(*pool, atol=0.01)
+    np.testing.assert_allclose(pool[0], pool[1], atol=0.01)
     assert sum(pool[0]) == pytest.approx(sum(wide), abs=0.05)
     level = tiles_film.LOW - points(last["at once"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
@@ -1083,11 +1083,11 @@ def test_its_loss_nears_one_letters_level_and_passes_twos_after_its_arcs_gathere
     at = [float(last[f"tick {at}"]["x"]) for at in film.JUMP]
     assert [*blue[[0, -1], 0]] == pytest.approx(at, abs=0.1)
     assert at[0] < float(last["gather"]["x"]) < at[1]
-    at = ("guess from one letter", one), ("from two", two)
-    for by, lowest in at:  # words stand on their lines
+    guides = {"guess from one letter": one, "from two": two}
+    for by, lowest in guides.items():  # words stand on their lines
         assert texts_of("10-training", -1)[by] == f"{by}: {lowest:.1f}"
         assert 0 < points(last[f"level {by}"])[0, 1] - float(last[by]["y"]) < 8
-    one, two = (points(last[f"level {by}"])[0, 1] for by, _ in at)
+    one, two = (points(last[f"level {by}"])[0, 1] for by in guides)
     assert blue[0, 1] < one < blue[-1, 1] < two < float(last["dot"]["cy"])
 
 
