@@ -70,7 +70,7 @@ def _alone(rows: list[list[float]], n: int) -> list[Part]:
     to = max(range(n), key=lambda m: rows[asks][m])
     x, across = MIDDLES[asks], MIDDLES[asks] - MIDDLES[to]
     pull = NEAREST + FARTHER * across
-    says = word("hides", (EDGES[asks] + WIDE) / 2, 96, "still to come", GROUND, size=30, weight=600)
+    says = word("hides", (EDGES[asks] + WIDE) / 2, 96, "still to come", PURPLE, size=30, weight=600)
     return [
         *_cells(rows[asks], n, LINE - 9, 46),
         *(_coming(f"word {m}", m, m == asks, m != n) for m in range(behind)),
@@ -98,20 +98,17 @@ def _cells(row: Sequence[float], n: int, middle: float, high: float) -> list[Par
 
 
 def _cloth(key: str, top: float, high: float, left: float, right: float) -> list[Part]:
-    """A curtain, through which nothing can be seen, and its folds."""
+    """A curtain, through which nothing can be seen, its folds and its hem."""
     corner, size, middle = (left, top), (right - left, high), top + high / 2
     folds = [(right, middle), (left, middle)]
     dashes = f"{0.4 * FOLD} {0.6 * FOLD}"
+    hem = [(left, top), (left, top + high)]
     return [
-        box(key, corner, size, PURPLE),
-        line(f"{key}’s folds", folds, GROUND, high, 0.1, dashes, "butt"),
+        box(key, corner, size, GROUND),
+        box(f"{key}’s face", corner, size, PURPLE, 0.2),
+        line(f"{key}’s folds", folds, PURPLE, high, 0.07, dashes, "butt"),
+        line(f"{key}’s hem", hem, PURPLE, 4, cap="butt"),
     ]
-
-
-def _row_cloth(n: int, left: float) -> list[Part]:
-    """A row's, which reaches a little over the one above it, so that all are one."""
-    over = 4 if n > 1 else 0
-    return _cloth(f"curtain {n}", TALL * (n - 1) - over, TALL + over, left, EDGES[LAST])
 
 
 def _card(
@@ -131,7 +128,11 @@ def _copied() -> list[Part]:
         _coming(f"word {m} of {n}", m, False, 0) for n in range(1, LAST) for m in range(n)
     ]  # that are going to lie over each other's lines
     aside = _cloth("curtain", 0, HIGH, WIDE, WIDE)
-    drawn_in = [part for n in range(1, len(TEXT)) for part in _row_cloth(n, EDGES[LAST])]
+    drawn_in = [
+        part
+        for n in range(1, len(TEXT))
+        for part in _cloth(f"curtain {n}", TALL * (n - 1), TALL, EDGES[LAST], EDGES[LAST])
+    ]
     parts = [*(_coming(f"word {n}", n, True) for n in range(len(TEXT))), *copies]
     for n in range(LAST):
         ends, pull = (MIDDLES[n] + 6, MIDDLES[n + 1] - 6), NEAREST + FARTHER * COLUMN
@@ -162,18 +163,18 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             key = f"word {m}" if n == LAST else f"word {m} of {n}"
             colour, weight = (ORANGE, 600) if m == asks else (INK, 400)
             parts.append(word(key, MIDDLES[m], y, TEXT[m], colour, size=LETTERS, weight=weight))
-        parts += _row_cloth(n, EDGES[asks])
+        parts += _cloth(f"curtain {n}", top, TALL, EDGES[asks], EDGES[LAST])
         says = guess if shown > 1 else "?"
         if shown > 2 and not is_right:  # the answer in its place, and the guess struck beside it
             aside = MIDDLES[n + 1]
             ends = [(aside - CELL + 3, middle), (aside + CELL - 3, middle)]
-            _, guessed = _card(n, middle, TALL - 12, guess, LETTERS, GROUND)
+            _, guessed = _card(n, middle, TALL - 12, guess, LETTERS, GREY)
             card, answer = _card(n, middle, TALL - 12, TEXT[n], LETTERS)
             texts += [
                 card,
                 answer._replace(key=f"answer {n}"),
                 guessed._replace(look={**guessed.look, "x": aside}),
-                line(f"struck {n}", ends, GROUND, 3),
+                line(f"struck {n}", ends, GREY, 2),
                 word(f"missed {n}", TICK, middle + 9, "×", GREY, size=30, weight=600),
             ]
             continue
@@ -181,7 +182,7 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
         if shown > 2:
             tick = [(TICK + right, middle + down) for right, down in ((-9, 0), (-3, 7), (10, -9))]
             texts.append(line(f"right {n}", tick, GREEN, 5))
-    mask = word("mask", MIDDLES[LAST - 1], TALL + 12, "the mask", GROUND, size=32, weight=600)
+    mask = word("mask", MIDDLES[LAST - 1], TALL + 12, "the mask", PURPLE, size=32, weight=600)
     if shown:  # all rows are one pass
         ends = [(22, 6), (12, 6), (12, HIGH - 6), (22, HIGH - 6)]
         parts.append(line("one pass", ends, GREY, 3))

@@ -34,7 +34,7 @@ NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
 HEADING, ROWS, BAND = 198, {"with": 228, "without": 262}, 31  # of the table; how tall its rows are
 COLUMNS, HALF = {TEXT[-1]: 202, ONE: 282}, 24  # their middles, and half of a verb
 OFFS = {"with": (), "without": (SUBJECT,)}  # heads that are removed
-WON, BAR = 340, 132  # where bars of how often the last noun wins begin, and their longest
+WON, BAR = 166, 200  # where bars of how often the last noun wins begin, and their longest
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
 
@@ -192,29 +192,33 @@ def _found(state: State) -> list[Part]:
 
 
 def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
-    """Which verb won, with the subject's head and without it, by the last word; then why."""
+    """Which verb won, with the subject's head and without it, by the last word; at last, how often
+    the last noun wins."""
     if not tried:
         return []
-    parts = []
-    for last, x in COLUMNS.items():
-        weight = 600 if last == state.last else 400
-        parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
+    parts, whose = [], {"with": ITS, "without": LAST}
     found = len(tried) == len(ROWS) * len(COLUMNS) and not state.off
     if found:
-        parts.append(word("wins", WON, HEADING, "last noun wins", GREY, "start"))
-    whose = {"with": ITS, "without": LAST}
+        parts.append(word("wins", WON, HEADING, "the last noun wins", GREY, "start"))
     for name, y in ROWS.items():
-        colour = whose[name]
-        says = f"{name} {_named(SUBJECT)}"
+        colour, says = whose[name], f"{name} {_named(SUBJECT)}"
         parts += [
             box(f"band {name}", (0, y - BAND + 9), (WIDE, BAND), colour, 0.12),
             word(f"row {name}", 10, y, says, GREY, "start", SMALL),
         ]
         if found:
             share = follows_last(OFFS[name])
-            bar = box(f"won {name}", (WON, y - BAND + 14), (BAR * share, BAND - 10), colour, 0.25)
-            says = f"{100 * share:.0f} of 100"
-            parts += [bar, word(f"wins {name}", WON + 8, y, says, colour, "start", weight=700)]
+            won = f"{100 * share:.0f} of 100"
+            x = WON + BAR * share + (10 if share else 0)
+            parts += [
+                box(f"won {name}", (WON, y - BAND + 13), (BAR * share, BAND - 8), colour),
+                word(f"wins {name}", x, y + 1, won, colour, "start", 24, 700),
+            ]
+    if found:
+        return parts
+    for last, x in COLUMNS.items():
+        weight = 600 if last == state.last else 400
+        parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
     for (row, last), verb in tried.items():
         x, y, colour = COLUMNS[last], ROWS[row], whose[row]
         parts.append(word(f"{row} {last}", x, y, verb, colour, size=24, weight=600))
