@@ -15,7 +15,7 @@ import torch
 
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
-from attnlab.figures.live.parts import SMALL, WIDE
+from attnlab.figures.live.parts import INK, SMALL, WIDE
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
@@ -925,26 +925,28 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_weights() 
     assert own.heads.mean(dim=0).argmax() == film.FOLLOWED
     assert equal.word == film.RIVAL not in film.TEXT
     assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
-    for n, stop in enumerate(film.STOPS, 2):
+    for n, stop in zip((1, 3, 4, 5), (0, *film.STOPS), strict=True):
         known = writing.step(writing.mixed(stop / end), film.TEXT)
         parts, texts = shown("14-real-model")[n], texts_of("14-real-model", n)
-        assert texts["wrote"] == known.word
+        assert texts["dogcat wrote"] == known.word
         assert f"“{known.word}”" in opening_of("14-real-model").state["frames"][n]["told"]
         shares = known.heads.mean(dim=0).numpy()
         assert shares.sum() == pytest.approx(1)
-        thick = [float(parts[f"look {at}"]["stroke-width"]) for at in range(len(shares))]
+        thick = [float(parts[f"dogcat look {at}"]["stroke-width"]) for at in range(len(shares))]
         np.testing.assert_allclose(thick, 1 + (film.THICKEST - 1) * shares, atol=0.01)
+        if n == 1:
+            continue
         dial = points(parts["dial"])[:, 0]
         assert float(parts["knob"]["cx"]) == pytest.approx(np.interp(stop, [0, end], dial), abs=0.1)
         rival = [("rival", film.RIVAL)] if known.word == film.RIVAL else []
-        assert texts.get("followed") == (film.TEXT[1] if rival else None)
+        assert ("rival line" in parts) == bool(rival)
         for key, each in (("copied", film.TEXT[1]), *rival):
             chance = known.chances[small.words.index(each)].item()
             at = film.BASE - (film.BASE - film.TOP) * chance
             assert float(parts[f"{key} dot"]["cy"]) == pytest.approx(at, abs=0.01)
             np.testing.assert_allclose(points(parts[f"{key} line"])[stop, 1], at, atol=0.06)
             said = f"{100 * chance:.0f}%" if chance >= 0.01 else "<1%"
-            assert texts[f"{key} chance"] == said
+            assert texts[f"{key} chance"] == f"{each} {said}"
             assert parts[f"{key} chance"]["fill"] == parts[f"{key} line"]["stroke"]
 
 
@@ -952,20 +954,34 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_weights() 
 def test_lesson_14s_words_trade_places_and_mostly_nothing_changes_with_equal_weights() -> None:
     birds = [f"bird {a} {b} ; bird".split() for a in SINGULAR for b in SINGULAR]
     texts = [each for each in birds if len({*each}) == 4]
-    assert len(texts) == len(model_film.SUCH) == 210
-    same = {}
-    for by in (writing.OWN, writing.EQUAL):
-        wrote = {(text[1], text[2]): writing.step(by, text).word for text in texts}
-        same[by] = sum(word == wrote[b, a] for (a, b), word in wrote.items())
-        assert (sum(a == word for (a, _), word in wrote.items()) == 210) == (by is writing.OWN)
-    assert same == {writing.OWN: 0, writing.EQUAL: 196}
     last, told = (
         texts_of("14-real-model", -1),
         opening_of("14-real-model").state["frames"][-1]["told"],
     )
-    assert last["wrote"] == writing.step(writing.EQUAL, model_film.TRADED).word == model_film.RIVAL
-    assert "196 of 210 such texts" in told
-    assert told.endswith("with its own attention, in none.")
+    for by, name, many in ((writing.OWN, "as trained", 0), (writing.EQUAL, "all equal", 98)):
+        wrote = {(text[1], text[2]): writing.step(by, text).word for text in texts}
+        same = [wrote[a, b] == wrote[b, a] for a, b in wrote if a < b]
+        assert (sum(same), len(same)) == (many, 105)
+        assert all(a == word for (a, _), word in wrote.items()) == (by is writing.OWN)
+        assert last[f"{name} same"] == str(many)
+        drawn = {
+            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "same")
+        }
+        assert drawn == {"all": 105, "same": many}
+    for key, text in (("dogcat", model_film.TEXT), ("catdog", model_film.TRADED)):
+        assert [last[f"{key} word {n}"] for n in range(1, 6)] == [*text]
+        assert last[f"{key} wrote"] == writing.step(writing.EQUAL, text).word == model_film.RIVAL
+    assert told.endswith("in 98 of 105 such pairs; as trained, in none.")
+
+
+def _many(parts: dict[str, dict[str, float | str]], start: str) -> int:
+    """How many dots lines have."""
+    many = 0
+    for key, look in parts.items():
+        if key.startswith(start):
+            left, right = points(look)[:, 0]
+            many += 1 + round((right - left) / float(str(look["stroke-dasharray"]).split()[1]))
+    return many
 
 
 @pytest.mark.lessons("14-real-model")
@@ -1092,63 +1108,90 @@ def test_its_loss_nears_one_letters_level_and_passes_twos_after_its_arcs_gathere
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_rows_arcs_are_weights_and_its_ink_is_what_the_way_keeps() -> None:
+def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
-    known, kept = json.loads(film.RECORDED.read_text("utf-8")), film.kept()
-    frames, last = shown("12-shortcuts"), shown("12-shortcuts")[-1]
-    for way in film.WAYS:
-        arcs = {int(key.split()[-1]): key for key in last if key.startswith(f"{way} look")}
-        weights = dict(enumerate(known[way]["weights"][:-1]))
-        if way == "sum":
-            assert max(weights.values()) < 0.1  # no book stands out
-            weights = {film.BOOKS: 1}  # over the table, off the books
-            table = last["sum kept"]
-            left, right = float(table["x"]), float(table["x"]) + float(table["width"])
-            assert points(last["sum shelf"])[1, 0] < left < ends(last[arcs[film.BOOKS]])[1] < right
-            added = [ends(last[f"sum adds {n}"]) for n in range(film.BOOKS)]
-            middles = [film.ROOMS["sum"].at(n) for n in range(film.BOOKS)]
-            np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
-            assert all(left < to < right for _, to in added)
-        assert {*arcs} == {m for m, weight in weights.items() if weight >= film.LEAST}
-        for m, key in arcs.items():
-            thick = 1 + (film.THICKEST - 1) * weights[m]
-            assert float(last[key]["stroke-width"]) == pytest.approx(thick, abs=0.01)
-            assert (last[key]["stroke"] == BLUE.drawn) == (m == film.ASKED)
-        assert bool(last[f"{way} found"]["height"]) == (film.ASKED in arcs)
-        tokens = _ink(last, way) / _ink(last, "full") * film.BOOKS + (way == "window")
-        many = film.BOOKS + (way in ("window", "sum"))  # with the question, which has no ink
-        assert tokens / many == pytest.approx(kept[way] / kept["full"], abs=0.005)
-    for n, parts in enumerate(frames[1:]):
-        seen = [way for way in film.WAYS if parts[f"{way} kept"]["opacity"]]
-        assert seen == [*film.WAYS][: n + 1]
-    assert kept["window"] * 33 == kept["full"] * 8
-    assert kept["sum"] * 7 == pytest.approx(kept["full"], rel=0.05)
-    assert kept["shared"] * 4 == kept["full"]
-    assert film.BOOKS - film.ASKED >= film.WINDOW  # out of the window's reach
+    known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
+    of = dict(zip(film.WAYS, frames[1:5], strict=True))
+    whole = _ink(of["full"])
+    for way, parts in of.items():
+        arcs = {int(key.split()[-1]): key for key in parts if key.startswith("look")}
+        heavy = {n: w for n, w in enumerate(known[way]["weights"][:-1]) if w >= film.LEAST}
+        assert {*arcs} == {*heavy} or way == "sum"
+        for n, key in arcs.items():
+            look, thick = parts[key], 1 + (film.THICKEST - 1) * heavy[n]
+            assert float(look["stroke-width"]) == pytest.approx(thick, abs=0.01)
+            assert sorted(ends(look)) == pytest.approx([film.middle(n), film.middle(film.BOOKS)])
+            assert look["stroke"] == (BLUE if n == film.ASKED else GREY).drawn
+        assert (film.ASKED in arcs) == ("found 0" in parts) == (way in ("full", "shared"))
+        assert _ink(parts) / whole == pytest.approx(film.share(way), abs=0.002)
+    columns = {way: _reach(parts["kept 0"]) for way, parts in of.items()}
+    assert columns["full"] == columns["shared"] == [*range(film.BOOKS + 1)]
+    assert columns["window"] == [*range(film.BOOKS + 1)][-film.WINDOW :]  # the question is the last
+    assert film.ASKED not in columns["window"]
+    table = points(of["sum"]["kept 0"])[:, 0]
+    added = [ends(of["sum"][f"adds {n}"]) for n in range(film.BOOKS + 1)]
+    middles = [film.middle(n) for n in range(film.BOOKS + 1)]
+    np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
+    assert all(table[0] < to < table[1] for _, to in added)
+    for key, way in (("", "shared"), ("window ", "window")):  # beside their dots, smaller
+        assert _ink(frames[-1], key) / whole / film.SMALLER**2 == pytest.approx(
+            film.share(way), abs=0.003
+        )
 
 
-def _ink(parts: dict[str, dict[str, float | str]], way: str) -> float:
-    """How large a way's bar is."""
-    bar = parts[f"{way} kept"]
-    return float(bar["width"]) * float(bar["height"])
+def _ink(parts: dict[str, dict[str, float | str]], key: str = "") -> float:
+    """How large what is kept is; rows that lie on each other count once."""
+    rows = {}
+    for head in range(4):
+        look = parts[f"{key}kept {head}"]
+        (left, y), (right, _) = points(look)
+        dash, gap = map(float, str(look["stroke-dasharray"]).split())
+        many = round((right - left + gap) / (dash + gap), 1) if gap else 1
+        length = many * dash if gap else right - left
+        rows[y] = length * float(look["stroke-width"])
+    return sum(rows.values())
+
+
+def _reach(row: dict[str, float | str]) -> list[int]:
+    """Columns that a row has ink in."""
+    from attnlab.lessons.shortcuts import opening as film
+
+    start, end = points(row)[:, 0]
+    return [n for n in range(film.BOOKS + 1) if start < film.middle(n) < end]
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_way_has_its_turn_and_its_result_as_recorded() -> None:
+def test_each_result_is_as_recorded_and_the_chart_has_it_where_it_belongs() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
-    known, parts = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
+    known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
     right = {way: known[way]["right"] for way in film.WAYS}
-    for n in range(1, 5):
-        for m, (way, share) in enumerate(right.items()):
-            wanted = f"{100 * share:.0f}%" if m < n else None
-            assert texts_of("12-shortcuts", n).get(f"{way} right") == wanted
-            if wanted:
-                assert (parts[n][f"{way} right"]["fill"] == BLUE.drawn) == (share >= film.FOUND)
+    for n, (way, found) in enumerate(right.items(), 1):
+        texts = texts_of("12-shortcuts", n)
+        assert texts["name"] == film.WAYS[way][0]
+        assert texts["right"] == f"{100 * found:.0f}%"
+        assert texts["keeps"] == f"{100 * film.share(way):.0f}%"
     assert right["full"] == right["shared"] == 1
     assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
-    assert right["sum"] < 0.9
+    assert 2 / film.LETTERS < right["sum"] < 0.5  # it misses most, and guesses none
+    assert film.share("shared") == pytest.approx(film.share("window"), abs=0.01)
+    assert right.keys() - film.AT_ONCE.keys() == {"sum", "window"}
+    for parts, levels in ((frames[-2], right), (frames[-1], right | film.AT_ONCE)):
+        (left, none), (_, most) = film.place("full", 0), film.place("full", 1)
+        for way, level in levels.items():
+            x = np.interp(film.share(way), [0, 1], [film.START, left])
+            at = parts[f"{way} dot"]
+            assert [at["cx"], at["cy"]] == pytest.approx(
+                [x, np.interp(level, [0, 1], [none, most])], abs=0.01
+            )
+            colour = BLUE.drawn if level == 1 else ORANGE.drawn if way == "window" else INK
+            assert at["fill"] == colour
+        assert points(parts["guess"])[0, 1] == pytest.approx(
+            np.interp(1 / film.LETTERS, [0, 1], [none, most]), abs=0.06
+        )
+    assert (frames[-1]["before"]["cx"], frames[-1]["before"]["cy"]) == film.place("shared", 1)
+    assert texts_of("12-shortcuts", -1)["drops"] == "66%"
 
 
 @pytest.mark.lessons("12-shortcuts")

@@ -1,129 +1,164 @@
 """Lesson 14 opens with one dial: how much of the model's own weights is replaced by equal ones.
 
 It first copies what stands after the same word, whichever stands there; the dial takes that away.
-Arcs are the mean of the last layer's heads; the lines, how likely words are to be next. At the
-lesson's end `opening` is called with the learner's own function and a text: that film is in
-`yours`.
+Arcs are the mean of the last layer's heads; the lines, how likely words are to be next; each dot a
+pair of texts. At the lesson's end `opening` is called with the learner's own function and a text:
+that film is in `yours`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from operator import eq
 from typing import Any
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, arc, box, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 from attnlab.lessons.real_model import yours
-from attnlab.lessons.real_model.writing import EQUAL, OWN, Backend, Step, after, mixed, step
+from attnlab.lessons.real_model.writing import EQUAL, OWN, Backend, Step, after, dial, step
 from attnlab.small.grammar import SINGULAR
 
 TEXT = "bird", "dog", "cat", ";", "bird"
 TRADED = "bird", "cat", "dog", ";", "bird"
 RIVAL = "queen"  # which it writes with equal weights
 FOLLOWED = 2  # the place of what followed, in a text after its start token
-SUCH = [("bird", a, b, ";", "bird") for a in SINGULAR for b in SINGULAR if len({"bird", a, b}) == 3]
+OTHERS = [each for each in SINGULAR if each != "bird"]
+PAIRS = [
+    [("bird", *two, ";", "bird") for two in ((a, b), (b, a))] for a, b in combinations(OTHERS, 2)
+]
 
-STEPS = 16  # from no equal weights to nothing else
-STOPS = 0, 8, 12, 16  # of the dial
+STEPS = 64  # from no equal weights to nothing else
+STOPS = 32, 48, 64  # of the dial
 
-HIGH, FLOOR, LINE, TALL = 268, 80, 114, 68  # y of arcs' feet and of words; the highest arc
+HIGH, ROW, GAP = 266, 44, 8  # of the sheet; a text's box; to the other text
 SIZE, MIDDLES = 30, (34, 102, 170, 234, 282, 334)  # of words, the start token's first
-NEXT, SLOT = 427, (104, 40)  # the middle of the word that is written, and its room
+NEXT, SLOT = 427, 104  # the middle of the word that is written, and its room
 THICKEST = 13  # an arc of weight 1
-LEFT, RIGHT, TOP, BASE = 58, 364, 146, 212  # of the lines, at whose base is a chance of 0
-DIAL, BIG = 232, 28  # its y; chances
+LEFT, RIGHT, TOP, BASE = 58, 338, 124, 214  # of the lines, at whose base is a chance of 0
+DIAL, BIG, HEAVY = 234, 36, 700  # its y; counts
+ACROSS, DOWN, ROUND = 21, 5, 8  # dots, one for each pair, and how wide they are
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
     """The film; with a learner's own function and words that the model knows, that of `yours`."""
     if function is not None:
         return yours.film(function, text)
-    dial, traded = (
-        [step(mixed(n / STEPS), words) for n in range(STEPS + 1)] for words in (TEXT, TRADED)
-    )
-    own, half, late, equal = (dial[n].word for n in STOPS)
-    (_, cat, dog, _, bird), copied = TRADED, f"“{traded[0].word}”"
+    turned = dial(TEXT, [n / STEPS for n in range(STEPS + 1)])
+    own, traded, still = turned[0], step(OWN, TRADED), step(EQUAL, TRADED)
+    half, late, equal = (turned[n].word for n in STOPS)
+    (_, dog, cat, _, bird), same = TEXT, {by: _same(by) for by in (OWN, EQUAL)}
     told = (
         f"“{bird}” came before, and comes again. The model writes what is next.",
-        f"The model looks most at what followed “{bird}” before, and writes it: {copied}.",
-        f"“{cat}” and “{dog}” trade places: it writes “{own}”. It does read what is there.",
+        f"On average, the last layer's heads look most at what followed “{bird}”. "
+        f"The model writes that: “{own.word}”.",
+        f"“{cat}” and “{dog}” trade places: it writes “{traded.word}”. It reads what followed.",
         f"In all heads and layers attention goes half of the way to equal: “{half}” stays.",
         f"Three quarters: “{late}” takes over, which is not there at all.",
         f"All equal: each word gets the same weight, and it writes “{equal}”.",
-        f"They trade places again: still “{traded[-1].word}”. In {_same(EQUAL)} of {len(SUCH)} "
-        f"such texts the trade changes nothing; with its own attention, in {_same(OWN) or 'none'}.",
+        f"The two trade places: still “{still.word}”. The word stays in {same[EQUAL]} of "
+        f"{len(PAIRS)} such pairs; as trained, in {same[OWN] or 'none'}.",
     )
-    turned = [_sheet(TEXT, dial[: stop + 1]) for stop in STOPS]
-    asked, first = _sheet(TRADED, [], traded[0]), _sheet(TRADED, traded[:1])
-    sheets = [asked, first, *turned, _sheet(TRADED, traded)]
+    asked = f"{len(PAIRS)} such pairs: how many get the same word?"
+    sheets = [
+        _text(TEXT, 202, own, 160, looked=False),
+        _text(TEXT, 202, own, 160),
+        _text(TEXT, 85, own, 64) + _text(TRADED, 85 + ROW + GAP, traded, 64, below=True),
+        *(_text(TEXT, 64, turned[stop], 50) + _lines(turned[: stop + 1]) for stop in STOPS),
+        [
+            *_text(TEXT, 2, turned[-1]),
+            *_text(TRADED, 2 + ROW + GAP, still, below=True),
+            word("pairs", 2, 130, asked, GREY, "start", SMALL),
+            *_dots("as trained", 2, same[OWN], BLUE),
+            *_dots("all equal", 254, same[EQUAL], ORANGE),
+        ],
+    ]
     frames = [Frame(*both) for both in zip(sheets, told, strict=True)]
     return Film("With equal attention the model hardly sees which word followed", frames, HIGH)
 
 
 def _same(by: Backend) -> int:
-    """How many of such texts get the same word if two words in them trade places."""
-    trades = [(first, b, a, *rest) for first, a, b, *rest in SUCH]
-    return sum(map(eq, after(by, SUCH), after(by, trades)))
+    """After how many pairs of texts, in which two words trade places, the same word is written."""
+    return sum(map(eq, *(after(by, texts) for texts in zip(*PAIRS, strict=True))))
 
 
-def _sheet(words: Sequence[str], dial: Sequence[Step], asked: Step | None = None) -> list[Part]:
-    """A text with what the last of so many steps looks at and writes, and lines up to there."""
-    (wide, high), last = SLOT, MIDDLES[-1]
-    weights = (asked or dial[-1]).heads.mean(dim=0).tolist()
+def _text(
+    words: Sequence[str],
+    top: float,
+    at: Step,
+    tall: float = 0,
+    below: bool = False,
+    looked: bool = True,
+) -> list[Part]:
+    """A text with what is written next, and what is looked at over it, or below, so high."""
+    last, key, y = MIDDLES[-1], "".join(words[1:3]), top + ROW - 12
+    wrote = at.word if looked else "?"
+    found = ORANGE if wrote != words[1] else BLUE
     parts = [
-        box("read", (2, FLOOR + 4), (last + 36, high + 4), GREY, 0.13),
-        box("slot", (NEXT - wide / 2, FLOOR + 4), (wide, high + 4), GREY, 0, 2),
-        word("next", NEXT, FLOOR - 8, "next word", GREY, size=SMALL),
+        box(f"{key} read", (2, top), (last + 36, ROW), GREY, 0.13),
+        box(f"{key} slot", (NEXT - SLOT / 2, top + 1), (SLOT, ROW - 2), GREY, 0, 2),
+        word(f"{key} wrote", NEXT, y, wrote, found if looked else INK, size=SIZE - 3, weight=HEAVY),
     ]
+    if tall and not below:
+        parts.append(word("next", NEXT, top - 10, "next word", GREY, size=SMALL))
     for n, (text, x) in enumerate(zip(("start", *words), MIDDLES, strict=True)):
         ink, size = (INK, SIZE) if n else (GREY, SMALL)
         ink = BLUE if n == FOLLOWED else ink
-        parts.append(word(f"word {n}", x, LINE, text, ink, size=size))
-    for n in sorted(range(len(MIDDLES)), key=FOLLOWED.__eq__):  # what followed lies in front
-        weight = weights[n] if dial else 0.1
-        colour, opacity = (BLUE, 1) if n == FOLLOWED and dial else (GREY, 0.6)
-        pull = 30 + (TALL / 0.75 - 30) * (last - MIDDLES[n]) / (last - MIDDLES[0])
-        look: dict[str, Any] = {"dashes": "1 0" if dial else "1 7", "thickest": THICKEST}
-        look |= {"pull": pull, "opacity": opacity / (0.25 + 0.75 * weight)}
-        parts.append(arc(f"look {n}", last, MIDDLES[n], FLOOR, weight, colour, **look))
-    wrote = dial[-1].word if dial else "?"
-    colour = BLUE if wrote == words[1] else ORANGE
-    parts.append(
-        word("wrote", NEXT, LINE, wrote, colour if dial else INK, size=SIZE - 3, weight=700)
-    )
-    return [*parts, *_lines(words, dial)]
+        parts.append(word(f"{key} word {n}", x, y, text, ink, size=size))
+    floor, weights = top + (ROW + 4 if below else -4), at.heads.mean(dim=0).tolist()
+    for n in sorted(range(len(MIDDLES) if tall else 0), key=FOLLOWED.__eq__):  # it lies in front
+        weight = weights[n] if looked else 0.1
+        colour, opacity = (BLUE, 1) if n == FOLLOWED and looked else (GREY, 0.6)
+        pull = 30 + (tall / 0.75 - 30) * (last - MIDDLES[n]) / (last - MIDDLES[0])
+        look: dict[str, Any] = {"dashes": "1 0" if looked else "1 7", "thickest": THICKEST}
+        look |= {"pull": pull, "opacity": opacity / (0.25 + 0.75 * weight), "below": below}
+        parts.append(arc(f"{key} look {n}", last, MIDDLES[n], floor, weight, colour, **look))
+    return parts
 
 
-def _lines(words: Sequence[str], dial: Sequence[Step]) -> list[Part]:
+def _lines(turned: Sequence[Step]) -> list[Part]:
     """How likely two words are, from the model's own attention to the dial's place."""
-    at = max(len(dial) - 1, 0)
+    at = len(turned) - 1
     across = [LEFT + (RIGHT - LEFT) * n / STEPS for n in range(STEPS + 1)]
     parts = [
         box("chances", (LEFT, TOP), (RIGHT - LEFT, BASE - TOP), GREY, 0.13),
         word("all", LEFT - 8, TOP + 7, "100%", GREY, "end", SMALL),
         word("none", LEFT - 8, BASE + 6, "0%", GREY, "end", SMALL),
         line("dial", [(LEFT, DIAL), (RIGHT, DIAL)], GREY, 3),
-        word("own", 4, HIGH - 6, "its own attention", anchor="start", size=SMALL),
-        word("equal", RIGHT + 10, HIGH - 6, "equal attention", anchor="end", size=SMALL),
+        word("own", LEFT, HIGH - 4, "as trained", size=SMALL),
+        word("equal", RIGHT, HIGH - 4, "all equal", size=SMALL),
     ]
-    if not dial:
-        asks = "how likely is the word?"
-        parts.append(word("asks", (LEFT + RIGHT) / 2, (TOP + BASE) / 2 + 7, asks, GREY))
-    known = [("copied", words[1], BLUE)] if dial else []
-    if dial and dial[-1].word == RIVAL:
+    known = [("copied", TEXT[1], BLUE)]
+    if turned[-1].word == RIVAL:
         known.insert(0, ("rival", RIVAL, ORANGE))
-        parts.append(word("followed", NEXT, BASE + 26, words[1], BLUE))
-    for (key, text, colour), y in zip(known, (TOP + 18, BASE + 2), strict=False):
-        chances = [each.chances[small.words.index(text)].item() for each in dial]
+    for key, text, colour in known:
+        chances = [each.chances[small.words.index(text)].item() for each in turned]
         heights = [BASE - (BASE - TOP) * each for each in chances]
         ends = [(across[min(n, at)], heights[min(n, at)]) for n in range(STEPS + 1)]
-        many = f"{chances[-1]:.0%}" if chances[-1] >= 0.01 else "<1%"
+        (x, y), many = ends[-1], f"{chances[-1]:.0%}" if chances[-1] >= 0.01 else "<1%"
         parts += [
             line(f"{key} line", ends, colour, 4),
-            dot(f"{key} dot", *ends[-1], 6, colour),
-            word(f"{key} chance", NEXT, y, many, colour, size=BIG, weight=700),
+            dot(f"{key} dot", x, y, 6, colour),
+            word(f"{key} chance", x + 14, y + 7, f"{text} {many}", colour, "start", weight=HEAVY),
         ]
     return [*parts, dot("knob", across[at], DIAL, 10)]
+
+
+def _dots(name: str, left: float, many: int, colour: Colour) -> list[Part]:
+    """A dot for each pair of texts; so many have the same word written after both."""
+    right, high = left + 222, 192
+    start, pitch = left + ROUND / 2, (right - left - ROUND) / (ACROSS - 1)
+    parts = [
+        word(f"{name} name", left, 170, name, anchor="start"),
+        word(f"{name} same", right, 170, f"{many}", colour, "end", BIG, HEAVY),
+    ]
+    for n in range(DOWN):
+        y, here = high + n * 14, min(max(many - n * ACROSS, 0), ACROSS)
+        for key, share, ink, seen in (("all", ACROSS, GREY, 0.3), ("same", here, colour, 1)):
+            if share:
+                ends = [(start, y), (start + pitch * (share - 1) + 0.1, y)]
+                look = ink, ROUND, seen, f"0 {pitch:.2f}"
+                parts.append(line(f"{name} {key} {n}", ends, *look))
+    return parts

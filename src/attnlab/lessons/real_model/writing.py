@@ -64,6 +64,14 @@ def step(function: Backend, words: Sequence[str]) -> Step:
     return Step(scores[0].softmax(dim=-1), seen[-1][0, :, -1])
 
 
+def dial(words: Sequence[str], shares: Sequence[float]) -> list[Step]:
+    """`step` after words for each share of equal weights in `mixed`."""
+    turned = mixed(torch.tensor(shares)[:, None, None, None])
+    scores, seen = _asked(turned, [words] * len(shares))
+    chances, heads = scores.softmax(dim=-1), seen[-1][:, :, -1]
+    return [Step(*each) for each in zip(chances, heads, strict=True)]
+
+
 def after(function: Backend, texts: Sequence[Sequence[str]]) -> list[str]:
     """The word that it would write after each of some texts of one length."""
     return [small.words[n] for n in _asked(function, texts)[0].argmax(dim=-1).tolist()]
@@ -79,8 +87,11 @@ def _asked(function: Backend, texts: Sequence[Sequence[str]]) -> tuple[Tensor, l
     return model(ids)[:, -1], seen
 
 
-def mixed(equal: float) -> Backend:
-    """The model's own causal weights, so large a share of them replaced by equal ones."""
+def mixed(equal: float | Tensor) -> Backend:
+    """The model's own causal weights, so large a share of them replaced by equal ones.
+
+    It may be (B, 1, 1, 1), another for each text.
+    """
 
     def attend(
         module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: None, scaling: float

@@ -1,20 +1,20 @@
-"""Lesson 12 opens with a table that fills up: four ways to keep a text, and what each one loses.
+"""Lesson 12 opens with a shelf: what is kept of it, and whether a far book is found.
 
-One question is asked of all, for the letter in a far book. What a way keeps of the books is one
-bar, as large as it is beside what full attention keeps; pale is what it gave up. The readers were
-trained as the lesson trains them; `python -m tests.claims.shortcuts` does that again, and records
-in `opening.json` what they look at in one text, and how often they are right.
+A column is a book, or the question, a row a head: what a way keeps is as large as it is beside what
+full attention keeps. The readers were trained as the lesson trains them;
+`python -m tests.claims.shortcuts` does that again, and records in `opening.json` what they look at
+in one text, and how often they are right.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, Part, arc, box, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, curve, dot, line, word
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 AT_ONCE = {"full": 1.0, "shared": 0.66}  # are right if four books are asked for, in another test
@@ -24,60 +24,32 @@ HEADS, WIDTH = 4, 8  # and numbers in a head's key
 TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
 HIGH, LEFT, RIGHT = 266, 4, 476  # of the sheet; its edges
-NAMES, KEEPS = 124, 78  # where names end, and how much is kept
-LEAST, THICKEST = 0.1, 9  # a weight that is drawn; an arc of weight 1
-BOOK, BESIDE = 0.8, 9  # a book's width, as a share of its room; from the shelf to the table
+PITCH, WIDE = 13.4, 10.8  # from one column to the next; a column
+TOP, ROW, GAP = 138, 15, 2  # of the shelf: y; from one head's row to the next; between them
+LOW = TOP + HEADS * ROW
+ADDED = 385, 12  # the top left of a running sum
+RISE, LEAST, THICKEST = 70, 0.1, 10  # the highest arc; a weight that is drawn; an arc of weight 1
+BIG, LARGE, HEAVY = 24, 40, 700  # words; results
+START, END, ALL, NONE = 128, 446, 36, 226  # of the chart: where nothing is kept, and all; y
+SMALLER = 0.45  # a shelf beside it
 FOUND = 0.95  # right so often, it finds
-BIG, LARGE, HEAVY = 24, 28, 700  # words; results
 
-WAYS = {"full": "full attention", "window": "window", "sum": "running sum", "shared": "shared keys"}
+WAYS = {
+    "full": ("full attention", "columns: books, rows: heads"),
+    "sum": ("running sum", "all books added into one table"),
+    "window": ("window", f"the last {WINDOW} columns"),
+    "shared": ("shared keys and values", "one row for all heads"),
+}
 TOLD = (
-    f"Full attention keeps each book's key and value, in {HEADS} heads, and finds the far one.",
-    f"A window keeps the question and the last {WINDOW - 1} books. "
-    f"Far ones it guesses: 1 in {LETTERS}.",
-    "A running sum adds all books into one small table in each head. No book stands out.",
-    f"{HEADS} heads share each book's key and value, and find it. "
-    f"For four books at once: {AT_ONCE['shared']:.0%}; full attention: {AT_ONCE['full']:.0%}.",
+    f"Full attention keeps each book's key and value in {HEADS} heads, and finds the far one.",
+    "A running sum adds all books into one small table in each head. It misses most far ones.",
+    f"A window keeps the question and the last {WINDOW - 1} books. Far ones it guesses.",
+    f"Here {HEADS} heads share one row of keys and values. They find the far book.",
+    "The window and the shared keys keep about the same. One guesses, one finds.",
+    f"Asked for four books at once, in another test, shared keys drop to {AT_ONCE['shared']:.0%}. "
+    f"Full attention stays at {AT_ONCE['full']:.0%}.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
-
-
-class Room(NamedTuple):
-    """Where a shelf is: its edges, how high arcs may be, their feet, and how high books are."""
-
-    left: float
-    right: float
-    rise: float
-    floor: float
-    high: float
-
-    @property
-    def pitch(self) -> float:
-        """From one book to the next."""
-        return (self.right - self.left) / BOOKS
-
-    @property
-    def wide(self) -> float:
-        """A book."""
-        return BOOK * self.pitch
-
-    @property
-    def asks(self) -> float:
-        """The middle of the question."""
-        return self.right + 5 + 0.3 * self.high
-
-    @property
-    def table(self) -> tuple[float, float]:
-        """The edges of a running sum, which stands between books and question."""
-        return self.right + BESIDE, self.right + BESIDE + TABLE * self.pitch
-
-    def at(self, n: float) -> float:
-        """The middle of a book."""
-        return self.left + (n + 0.5) * self.pitch
-
-
-STAGE = Room(LEFT, 440, 96, 168, 40)
-ROOMS = {way: Room(134, 340, 21, 49 + 61 * n, 28) for n, way in enumerate(WAYS)}
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
@@ -91,116 +63,172 @@ def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
     }
 
 
+def share(way: str) -> float:
+    """How much a way keeps of what full attention keeps."""
+    many = kept()
+    return many[way] / many["full"]
+
+
 def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    asked = f"Four small trained models are asked for the letter in a far book, 1 of {LETTERS}."
-    frames = [Frame(_question(), asked)]
-    for turn, told in enumerate(TOLD):
-        parts = [
-            word("books", ROOMS["full"].left, 17, f"{BOOKS} books", GREY, "start", SMALL),
-            word("of", RIGHT, 17, "right on far books", GREY, "end", SMALL),
-        ]
-        for n, way in enumerate(WAYS):
-            parts += [*_shelf(way, ROOMS[way], n <= turn), _name(way)]
-            if n <= turn:
-                parts += [*_looks(way, known), *_result(way, known)]
-        frames.append(Frame(parts, told))
-    return Film("Three ways to keep less: is a far book found?", frames, HIGH)
-
-
-# A shelf ------------------------------------------------------------------------------------------
-
-
-def _shelf(way: str, room: Room, inked: bool = False, seen: float = 1) -> list[Part]:
-    """All books, pale, what is kept of them, the one that is asked for, and the question."""
-    top, low = room.floor + 3, room.floor + 3 + room.high
-    edge = (room.pitch - room.wide) / 2
-    ends = [(x, (top + low) / 2) for x in (room.left + edge, room.right - edge)]
-    (start, end), high, asks = (room.left, room.right), room.high, room.asks
-    if inked and way == "window":
-        start = room.right - (WINDOW - 1) * room.pitch
-    if inked and way == "sum":
-        start, end = room.table
-        asks += end - room.right
-    if inked and way == "shared":
-        high /= HEADS
-    asked = room.at(ASKED) - room.wide / 2, top
-    found = high if inked and way in ("full", "shared") else 0
-    dashes = f"{room.wide:.2f} {room.pitch - room.wide:.2f}"
-    return [
-        line(f"{way} shelf", ends, GREY, room.high, 0.25 * seen, dashes, "butt"),
-        box(f"{way} kept", (start, top), (end - start, high), PURPLE, opacity=float(inked)),
-        box(f"{way} asked", asked, (room.wide, room.high), BLUE, 0, 2, seen),
-        box(f"{way} found", asked, (room.wide, found), BLUE, opacity=seen),
-        word(
-            f"{way} asks",
-            asks,
-            low - 0.14 * room.high,
-            "?",
-            size=room.high,
-            weight=HEAVY,
-            opacity=seen,
-        ),
+    asked = f"Four small trained models are asked for the letter in a far book: one of {LETTERS}."
+    sheets = [
+        _question(),
+        *(_turn(way, known[way]) for way in WAYS),
+        _chart(known),
+        _chart(known, at_once=True),
     ]
+    frames = [Frame(*both) for both in zip(sheets, (asked, *TOLD), strict=True)]
+    return Film("It matters which quarter is kept", frames, HIGH)
 
 
-def _looks(way: str, known: Known) -> list[Part]:
-    """What is looked at, in the mean of heads; who keeps no books looks at their sum."""
-    room, parts = ROOMS[way], list[Part]()
-    asks, (start, end) = room.asks, room.table
-    seen = [(n, room.at(n), each) for n, each in enumerate(known[way]["weights"][:-1])]
-    if way == "sum":
-        asks += end - room.right
-        for n, x, _ in seen:
-            to = start + (end - start) * (0.55 - 0.5 * n / BOOKS)
-            look: dict[str, Any] = {"opacity": 2, "pull": _pull(room, n)}
-            parts.append(arc(f"sum adds {n}", x, to, room.floor, 0, PURPLE, **look))
-        seen = [(BOOKS, end - 6, 1)]
-    for n, x, weight in sorted(
-        seen, key=lambda each: each[0] == ASKED
-    ):  # what is found lies in front
-        if weight >= LEAST:
-            colour = BLUE if n == ASKED else ORANGE
-            look = {"pull": _pull(room, n), "opacity": 1 / (0.25 + 0.75 * weight)}
-            look |= {"dashes": "1 0", "thickest": THICKEST}
-            parts.append(arc(f"{way} look {n}", asks, x, room.floor, weight, colour, **look))
+# The shelf ----------------------------------------------------------------------------------------
+
+
+def middle(n: int) -> float:
+    """Of a book, or of the question."""
+    return LEFT + (n + 0.5) * PITCH
+
+
+def _shelf(way: str = "", key: str = "", at: Place = (LEFT, TOP), scale: float = 1) -> list[Part]:
+    """Books and the question, pale, row by row, and what a way keeps of them."""
+    (left, top), wide, parts = at, scale * WIDE, list[Part]()
+    thick = scale * (ROW - GAP if way else ROW)
+    books, whole = f"{wide:.2f} {scale * (PITCH - WIDE):.2f}", f"{scale * PITCH:.2f} 0"
+    rows = [top + scale * (head + 0.5) * ROW for head in range(HEADS)]
+
+    def span(n: int, last: int, y: float) -> list[Place]:
+        return [
+            (left + scale * (middle(m) - LEFT + by), y)
+            for m, by in ((n, -WIDE / 2), (last, WIDE / 2))
+        ]
+
+    for head, y in enumerate(rows):
+        parts.append(line(f"{key}row {head}", span(0, BOOKS, y), GREY, thick, 0.25, books, "butt"))
+    for head, y in enumerate(rows if way else ()):
+        y, look = rows[0] if way == "shared" else y, books
+        ends = span(BOOKS + 1 - WINDOW if way == "window" else 0, BOOKS, y)
+        if way == "sum":
+            (x, up), look = ADDED, whole
+            ends = [(each, y + up - TOP) for each in (x, x + TABLE * WIDE)]
+        parts.append(line(f"{key}kept {head}", ends, PURPLE, thick, 1, look, "butt"))
+        if way in ("full", "shared"):
+            ends = span(ASKED, ASKED, y)
+            parts.append(line(f"{key}found {head}", ends, BLUE, thick, 1, whole, "butt"))
+    for name, n, colour in (("asked", ASKED, BLUE), ("question", BOOKS, INK)):
+        corner, high = span(n, n, top)[0], scale * (LOW - TOP)
+        parts.append(box(f"{key}{name}", corner, (wide, high), colour, 0, 1 + scale))
     return parts
 
 
-def _pull(room: Room, n: int) -> float:
-    """How far an arc's ends pull it up, the further the book is."""
-    return room.rise * (0.4 + 0.6 * (BOOKS - n) / BOOKS) / 0.75
+def _look(n: int, weight: float, colour: Colour, dashes: str = "1 0") -> Part:
+    """An arc from the question to a book."""
+    pull = RISE * (0.3 + 0.7 * (BOOKS - n) / (BOOKS - ASKED)) / 0.75
+    opacity = 1 / (0.25 + 0.75 * weight)
+    look: dict[str, Any] = {"dashes": dashes, "thickest": THICKEST, "pull": pull}
+    return arc(f"look {n}", middle(BOOKS), middle(n), TOP - 4, weight, colour, opacity, **look)
 
 
-# Words --------------------------------------------------------------------------------------------
+def _named(name: str, more: str) -> list[Part]:
+    return [
+        word("name", LEFT, 26, name, anchor="start", size=BIG, weight=HEAVY),
+        word("more", LEFT, 52, more, GREY, "start"),
+    ]
+
+
+def _asks(y: float) -> Part:
+    return word("asks", RIGHT, y, "?", anchor="end", size=44, weight=HEAVY)
 
 
 def _question() -> list[Part]:
     """Nothing has looked yet: an arc that asks only, and what is at its ends."""
-    ends = STAGE.asks, STAGE.at(ASKED)
-    look: dict[str, Any] = {"pull": STAGE.rise / 0.75, "thickest": 12}
-    y = STAGE.floor + STAGE.high + 32
     return [
-        arc(f"full look {ASKED}", *ends, STAGE.floor, 0.2, BLUE, 2, dashes="1 9", **look),
-        *(part for way in WAYS for part in _shelf(way, STAGE, seen=float(way == "full"))),
-        word("books", LEFT, 26, f"{BOOKS} books", anchor="start", size=BIG, weight=HEAVY),
-        word("does", LEFT, 52, "each has a title, and a letter inside", GREY, "start", BIG),
-        word("this", ends[1] - 8, y, "this one", BLUE, "start", BIG, HEAVY),
-        word("asks for", RIGHT, y, "its letter?", anchor="end", size=BIG, weight=HEAVY),
+        _look(ASKED, 0.3, BLUE, "1 9"),
+        *_shelf(),
+        _asks(TOP + 46),
+        *_named(f"{BOOKS} books", "each has a title, and a letter inside"),
+        word("this", middle(ASKED) - WIDE / 2, 234, "this one", BLUE, "start", BIG, HEAVY),
+        word("its", RIGHT, 234, "its letter?", anchor="end", size=BIG, weight=HEAVY),
     ]
 
 
-def _name(way: str) -> Part:
-    return word(f"{way} name", NAMES, ROOMS[way].floor, WAYS[way], anchor="end", size=SMALL)
-
-
-def _result(way: str, known: Known) -> list[Part]:
-    """How much a way keeps, and how often it is right."""
-    y, many, right = ROOMS[way].floor + 26, kept(), known[way]["right"]
-    keeps, colour = f"{many[way] / many['full']:.0%}", BLUE if right >= FOUND else ORANGE
+def _turn(way: str, known: dict[str, Any]) -> list[Part]:
+    """What a way keeps and looks at, in the mean of heads, and how often it is right."""
+    parts = list[Part]()
+    if way == "sum":
+        for n in range(BOOKS + 1):
+            x, colour, thick = ADDED[0] + TABLE * WIDE * (n + 0.5) / (BOOKS + 1), PURPLE, 1
+            if n == ASKED:
+                colour, thick = BLUE, 3
+            ends = (middle(n), TOP - 3), (x, ADDED[1] + LOW - TOP + 1)
+            parts.append(curve(f"adds {n}", *ends, colour, thick, upright=True))
+    else:
+        seen = {n: each for n, each in enumerate(known["weights"][:-1]) if each >= LEAST}
+        for n in sorted(seen, key=ASKED.__eq__):  # what is found lies in front
+            parts.append(_look(n, seen[n], BLUE if n == ASKED else GREY))
+    right, keeps = known["right"], f"{share(way):.0%}"
     return [
-        word(f"{way} keeps", KEEPS, y, keeps, PURPLE, "end", BIG, HEAVY),
-        word(f"{way} of it", NAMES, y, "kept", PURPLE, "end", SMALL),
-        word(f"{way} right", RIGHT, y, f"{right:.0%}", colour, "end", LARGE, HEAVY),
+        *parts,
+        *_shelf(way),
+        _asks((ADDED[1] if way == "sum" else TOP) + 46),
+        *_named(*WAYS[way]),
+        word("keeps", LEFT, 252, keeps, PURPLE, "start", LARGE, HEAVY),
+        word("kept", LEFT + 0.83 * LARGE * len(keeps), 252, "kept", PURPLE, "start", BIG),
+        word("right", RIGHT - 67, 252, f"{right:.0%}", _colour(right), "end", LARGE, HEAVY),
+        word("of all", RIGHT, 252, "right", _colour(right), "end", BIG),
     ]
+
+
+def _colour(right: float) -> str | Colour:
+    """Of what is right so often: it finds, guesses, or is between."""
+    return BLUE if right >= FOUND else ORANGE if right < 1.5 / LETTERS else INK
+
+
+# The chart ----------------------------------------------------------------------------------------
+
+
+def place(way: str, right: float) -> tuple[float, float]:
+    """Where a way is that is right so often."""
+    return START + (END - START) * share(way), NONE - (NONE - ALL) * right
+
+
+def _chart(known: Known, at_once: bool = False) -> list[Part]:
+    """What is kept, and what is right: for one far book, and then for four at once."""
+    least, guess, most = (place("shared", right)[1] for right in (0, 1 / LETTERS, 1))
+    parts = [
+        *(line(f"at {y}", [(56, y), (RIGHT, y)], GREY, 1.5, 0.5) for y in (most, least)),
+        line("guess", [(56, guess), (RIGHT, guess)], GREY, 2, 1, "1 7"),
+        word("guesses", 56, guess - 8, f"guess: 1 in {LETTERS}", GREY, "start", SMALL),
+        word("level", 48, most + 28, "right", GREY, "end", SMALL),
+        word("most", 48, most + 6, "100%", GREY, "end", SMALL),
+        word("none", 48, least + 6, "0%", GREY, "end", SMALL),
+        word("kept", (START + END) / 2, least + 28, "kept", PURPLE),
+    ]
+    for key, way in (("keeps", "shared"), ("whole", "full")):
+        many, x = f"{share(way):.0%}", place(way, 0)[0]
+        parts.append(word(key, x, least + 28, many, PURPLE, weight=HEAVY))
+    near = place("shared", 1)[0] + 18
+    parts += _shelf("shared", at=(near, most + 12), scale=SMALLER)
+    parts += _shelf("window", "window ", (near, guess - 42), SMALLER)
+    names: dict[str, tuple[float, float, str]] = {
+        "full": (RIGHT, most - 18, "end"),
+        "sum": (START + 28, place("sum", known["sum"]["right"])[1] + 6, "end"),
+        "window": (near, guess - 50, "start"),
+        "shared": (56, most - 18, "start"),
+    }
+    for way, (x, y, anchor) in names.items():
+        ink, heavy = (INK, HEAVY) if way in ("window", "shared") else (GREY, 400)
+        parts.append(word(f"{way} name", x, y, WAYS[way][0], ink, anchor, SMALL, heavy))
+        right: float = known[way]["right"]
+        to = AT_ONCE.get(way, right) if at_once else right
+        if to != right:
+            fall = place(way, to)
+            parts += [
+                line("fall", [place(way, right), fall], INK, 3),
+                dot("before", *place(way, right), 9, GROUND, edge=GREY),
+                word("drops", near, fall[1] + 20, f"{to:.0%}", INK, "start", LARGE, HEAVY),
+                word("four", near + 102, fall[1] + 20, "four at once", INK, "start"),
+            ]
+        parts.append(dot(f"{way} dot", *place(way, to), 10, _colour(to)))
+    return parts
