@@ -31,8 +31,11 @@ MIDDLE, LANE = TOP + TALL / 2, 22  # of what is in it; from there up or down to 
 MEMORY, CHIP, LARGE = 130, 110, 300  # widths; of the chip when a tile goes through its steps
 PLACES, TILE = (216, 285, 363, 437), 26  # of the steps on it; a tile's side
 ARROW, THIN = (12, 20, 24), (1, 5, 9)  # half a shaft's thickness, half a tip's, and its length
-BARS = {"naive": 155, "sdpa": 224}  # of times: tops
+BARS = {"naive": 155.0, "sdpa": 224.0}  # of times: tops
 BAR, LONGEST, HERO = 34, RIGHT - LEFT, 30  # thick; long; size of numbers
+# At the end, over each bar: how far, sizes of a memory and a chip, and the six arrows.
+ENDS, OVER = {"naive": 94.0, "sdpa": 228.0}, 64
+SMALL_MEMORY, SMALL_CHIP, CLOSE, FINE = (110, 54), (80, 42), 8.8, (1.6, 4, 8)
 Rows = dict[str, dict[str, Any]]
 
 
@@ -46,8 +49,7 @@ def opening() -> Film:
         f"{_ms(fast)}. Guess why."
     )
     travels = (
-        f"attend writes {_size()} of scores to memory, which takes {_ms(trip())} at its measured "
-        "speed.",
+        f"attend writes {_size()} of scores to memory: {_ms(trip())} at this memory's best speed.",
         "It reads them back, only to scale them, and writes them again.",
         "Back for the softmax, which writes as many weights.",
         f"And back for the mix: six trips, most of the {_ms(slow)}.",
@@ -55,14 +57,15 @@ def opening() -> Film:
     stays = (
         "PyTorch's call computes a tile of scores on the chip.",
         "The tile is scaled there and goes through softmax.",
-        f"It is mixed, and the next one comes. No score travels: {_ms(fast)}.",
+        "It is mixed, and the next one comes. No score travels.",
     )
-    frames = [Frame([*_attend("scores", 0), *_bars(rows, 0)], begin)]
+    frames = [Frame([*_attend("scores", 0), *_bars(rows, 0, BARS)], begin)]
     for says, step in zip(travels, STEPS, strict=True):
-        frames.append(Frame([*_attend(step, STEPS[step]), *_bars(rows, STEPS[step])], says))
+        frames.append(Frame([*_attend(step, STEPS[step]), *_bars(rows, STEPS[step], BARS)], says))
     for says, at in zip(stays, (0, 2, 3), strict=True):
-        frames.append(Frame([*_call(at), *_bars(rows, TRIPS)], says))
-    return Film(f"Where do {_ms(slow)} go?", frames, HIGH)
+        frames.append(Frame([*_call(at), *_bars(rows, TRIPS, BARS)], says))
+    end = f"Scores that travel: {_ms(slow)}. Scores that stay: {_ms(fast)}."
+    return Film(f"Where do {_ms(slow)} go?", [*frames, Frame(_both(rows), end)], HIGH)
 
 
 def longest() -> Rows:
@@ -88,32 +91,32 @@ def _run() -> dict[str, Any]:
     return run
 
 
-def _bars(rows: Rows, trips: int) -> list[Part]:
+def _bars(rows: Rows, trips: int, tops: dict[str, float]) -> list[Part]:
     """Both times, and of attend's what its trips take so far."""
     parts: list[Part] = []
     second = LONGEST / rows["naive"]["seconds"]
     for way, name in WAYS.items():
         size = second * rows[way]["seconds"], BAR
         parts += [
-            box(f"bar {way}", (LEFT, BARS[way]), size, ORANGE, 0.3, 0),
-            word(f"name {way}", LEFT, BARS[way] - 9, name, anchor="start", weight=700),
+            box(f"bar {way}", (LEFT, tops[way]), size, ORANGE, 0.3, 0),
+            word(f"name {way}", LEFT, tops[way] - 9, name, anchor="start", weight=700),
         ]
     for n in range(TRIPS):  # a piece grows with its arrow
         x, wide = LEFT + second * min(n, trips) * trip(), second * trip() * (n < trips)
-        parts.append(box(f"took {n + 1}", (x, BARS["naive"]), (wide, BAR), BLUE, 1, 0))
+        parts.append(box(f"took {n + 1}", (x, tops["naive"]), (wide, BAR), BLUE, 1, 0))
         if n < trips:
-            y = BARS["naive"] + BAR / 2 + 7
+            y = tops["naive"] + BAR / 2 + 7
             parts.append(word(f"number {n + 1}", x + wide / 2, y, f"{n + 1}", GROUND, weight=700))
     slow, fast = (_ms(rows[way]["seconds"]) for way in WAYS)
-    end, y = LEFT + second * rows["sdpa"]["seconds"], BARS["sdpa"] + BAR - 6
+    end, y = LEFT + second * rows["sdpa"]["seconds"], tops["sdpa"] + BAR - 6
     return [
         *parts,
         *(
-            [word("moved", LEFT + 76, BARS["naive"] - 9, _moved(), BLUE, "start", weight=700)]
+            [word("moved", LEFT + 76, tops["naive"] - 9, _moved(), BLUE, "start", weight=700)]
             if trips == TRIPS
             else []
         ),
-        word("slow", RIGHT, BARS["naive"] - 9, slow, ORANGE, "end", HERO, 700),
+        word("slow", RIGHT, tops["naive"] - 9, slow, ORANGE, "end", HERO, 700),
         word("fast", end + 10, y, fast, ORANGE, "start", HERO, 700),
     ]
 
@@ -171,6 +174,34 @@ def _call(at: int) -> list[Part]:
             word(f"does {step}", x, MIDDLE + 24, step, size=SMALL, weight=700 if n == at else 400),
         ]
     return [*parts, box("tile", (PLACES[at] - TILE / 2, MIDDLE - TILE + 1), (TILE, TILE), BLUE)]
+
+
+def _both(rows: Rows) -> list[Part]:
+    """Each way over its time: six trips of all scores, or a tile that stays on the chip."""
+    (wide, tall), (chip, low) = SMALL_MEMORY, SMALL_CHIP
+    road, x, inner = (LEFT + wide + 5, RIGHT - chip - 5), RIGHT - chip / 2, tall - 16
+    middles = {way: top - OVER for way, top in ENDS.items()}
+    parts = _bars(rows, TRIPS, ENDS)
+    for way, y in middles.items():
+        key = "" if way == "naive" else " of the call"
+        parts += [
+            box(f"memory{key}", (LEFT, y - tall / 2), (wide, tall), GREY, 0.14, 0),
+            box(f"chip{key}", (RIGHT - chip, y - low / 2), (chip, low), GREY, 0.14, 0),
+        ]
+    up, y = middles.values()
+    for n in range(1, TRIPS + 1):
+        ends, at = road[::-1] if n % 2 else road, up + CLOSE * (n - (TRIPS + 1) / 2)
+        parts.append(_arrow(f"trip {n}", ends, at, 1, FINE, BLUE))
+    return [
+        *parts,
+        box("held", (LEFT + 8, up - inner / 2), (wide - 16, inner), BLUE, 0.4, 0),
+        word("bytes", LEFT + wide / 2, up + 7, _size(), size=SMALL, weight=700),
+        word("chip's name", x, up + 6, "chip", GREY, size=SMALL),
+        word("memory's name", LEFT + wide / 2, y + 6, "memory", GREY, size=SMALL),
+        _arrow("comes", road, y - CLOSE, 1, THIN, GREY),
+        _arrow("goes", road[::-1], y + CLOSE, 1, THIN, GREY),
+        box("tile", (x - TILE / 2, y - TILE / 2), (TILE, TILE), BLUE),
+    ]
 
 
 def _arrow(
