@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from attnlab.figures.live import Race
-from attnlab.figures.live.race import HAIR, STILLS, THICKEST, Entry, recording, width
+from attnlab.figures.live.race import HAIR, LETTERS, STILLS, THICKEST, Entry, recording, width
 from attnlab.lessons.training import race
 from tests.figure_lab import lessons_with
 
@@ -127,9 +127,9 @@ def test_who_guesses_is_told_at_each_distance() -> None:
     def found(distance: int) -> str:
         return str(Race(distance).state["found"])
 
-    assert found(4) == "Over 4 letters, nobody guesses."
-    assert found(5) == "Over 5 letters, convolution guesses."
-    assert found(12) == "Over 12 letters, RNN and convolution guess."
+    assert found(4) == "Trained over 4 letters, nobody guesses."
+    assert found(5) == "Trained over 5 letters, convolution guesses."
+    assert found(12) == "Trained over 12 letters, RNN and convolution guess."
 
 
 def test_each_racer_tells_its_slope_at_the_mark(figure: Race) -> None:
@@ -167,6 +167,14 @@ def test_every_state_has_strips_of_one_height(figure: Race) -> None:
         for when in ("before", "after"):
             figure.change(distance=distance, when=when)
             assert frames() == first
+
+
+def test_the_letters_stand_under_the_strips_and_mark_the_one_that_is_asked_for() -> None:
+    for distance in (1, 12):
+        drawn = Race(distance).state["letters"]
+        found = re.findall(r"<text [^>]*?(bold)?\"?>(.)</text>", drawn)
+        assert "".join(letter for _, letter in found) == f"{LETTERS[:-1]}?"
+        assert [n for n, (bold, _) in enumerate(found) if bold] == [16 - distance]
 
 
 def test_another_moment_draws_other_slopes_and_tells_the_same(figure: Race) -> None:

@@ -153,7 +153,7 @@ def test_no_name_stands_under_the_knob_or_on_another_name() -> None:
     halves = [np.array([WIDE * len(book), HIGH]) for book in BOOKS]
     for query in itertools.product(np.arange(-3, 3.1, 0.3), repeat=2):
         knob = place(np.array(query), 3)
-        middles = [np.array(middle) for middle in labels(tips, BOOKS, knob)]
+        middles = [np.array(middle) for middle in labels(tips, BOOKS, knob, "fresh")]
         for at, (middle, half) in enumerate(zip(middles, halves, strict=True)):
             away = np.maximum(np.abs(knob - middle) - half, 0)
             assert np.linalg.norm(away) > KNOB - 2, (query, BOOKS[at])

@@ -66,6 +66,13 @@ def test_where_the_weight_of_blocked_keys_went_is_told_and_shown() -> None:
         WhoListens(after, TOKENS, blocked=blocked, before=np.ones((3, 3)))
 
 
+def test_what_came_to_a_key_is_the_difference_of_the_numbers_that_are_read() -> None:
+    before, after = [[0.2636, 0.4844, 0.252]], [[0.5112, 0, 0.4888]]
+    figure = WhoListens(after, ["the"], TOKENS, blocked=[[0, 1, 0]], before=before)
+    assert tells(figure.state["told"][0], "“cat” (0.48)", "“the” (+0.25)", "“sat” (+0.24)")
+    assert "mostly" not in figure.state["told"][0]
+
+
 def test_weights_and_tokens_change_together(figure: WhoListens) -> None:
     figure.row = 2
     figure.change(weights=[[1.0]], query_tokens=["alone"], key_tokens=["alone"], blocked=None)

@@ -806,6 +806,15 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
     takes = "The question is 37° from marshes. Its answer takes marshes 0.72, seas 0.27."
     assert last["told"] == takes
     assert "16.5 g/l salt" in [words for *_, words in last["parts"]]
+    looks = {key: look for _, key, look, _ in last["parts"]}
+    down = sorted(("rivers", "marshes", "seas"), key=lambda m: looks[f"share {m}"]["y"])
+    assert down == ["seas", "marshes", "rivers"]  # as their keys lie, so that no flow is crossed
+    for name in down:
+        top, tall = (float(looks[f"share {name}"][side]) for side in ("y", "height"))
+        flow = points(looks[f"pours {name}"])
+        ends = flow[flow[:, 0] == flow[:, 0].max(), 1]
+        np.testing.assert_allclose(sorted(ends), [top, top + tall], atol=0.1)
+    assert looks["pours deserts"]["opacity"] == 0  # of 0.0002
 
 
 @pytest.mark.lessons("11-cost")

@@ -336,8 +336,8 @@ except KeyError as error:
 # and stays where it is. The soft answer has a slope everywhere.
 #
 # Ask the desk yourself. Drag the black query, or reach it with Tab and move it by arrow keys, slowly
-# from *marshes* to *seas*. Watch the two columns of numbers, and the orange arrow: it points to where
-# the soft answer gets saltier fastest. Then slide τ, which every score is divided by, down to 0.05 and
+# from *marshes* to *seas*. Open *Weights and slopes*. Watch the two columns of numbers, and the orange arrow: it points
+# to where the soft answer gets saltier fastest. Then slide τ, which every score is divided by, down to 0.05 and
 # do it again.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-soft-lookup", "locked": true, "schema_version": 3, "solution": false, "task": false}

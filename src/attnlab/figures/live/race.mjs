@@ -30,7 +30,7 @@ function draw(body, model) {
   const found = element("p", { class: "finding race", "aria-hidden": "true" });
   const way = element("div", { class: "way" });
   const heads = element("div", { class: "racer heads" }, element("div", { class: "name" }), way,
-    element("div", { class: "share" }, element("b", {}, "Right, after training"), " dashed: chance; strokes: seeds"));
+    element("div", { class: "share" }, element("b", {}, "After training: share that is right"), " dashed: chance; strokes: seeds"));
   body.append(found, element("div", { class: "race tools" }, distance.node, moment), heads, ...rows.map(({ node }) => node), told);
 
   return () => {
@@ -39,10 +39,10 @@ function draw(body, model) {
     radios.forEach((radio, n) => { radio.checked = moments[n] === state.when; });
     state.racers.forEach(({ slope, strip, bar }, n) => {
       setText(rows[n].slope, slope);
-      rows[n].strip.innerHTML = strip;
+      rows[n].strip.innerHTML = strip + state.letters;
       rows[n].bar.innerHTML = bar;
     });
-    way.replaceChildren(element("b", {}, `The letter's way to the end, ${state.when} training`), " one step thinner: a tenth of the slope");
+    way.replaceChildren(element("b", {}, `${state.when === "after" ? "After" : "Before"} training: the letter's way to the end`), " one step thinner: a tenth of the slope");
     setText(found, state.found);
     setText(told, state.told);
   };

@@ -27,10 +27,13 @@ from attnlab.figures.live.strokes import svg, text
 MOMENTS = ("before", "after")  # training
 STILLS = (1, 4, 5, 8, 12, 16)  # distances of the still figure
 LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
-EACH, LEFT, RIGHT, ABOVE, BELOW = 30, 18, 18, 8, 24  # room of a token, and around all of them
+EACH, LEFT, RIGHT, ABOVE = 30, 18, 18, 8  # room of a token, and around all of them
 HIGH, CHAIN = 56, 28  # how high a strip is, and how low in it a recurrent network's states are
+BELOW = 24  # of the letters under it
+DOT = 4.5  # across half a state
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
 LARGE, RUN = 7, 80  # of the signal: its radius where it begins, ms for a step
+ACROSS = EACH * (len(LETTERS) - 1) + LEFT + RIGHT
 LUCK = 0.06  # above chance: five standard errors of 1,000 guesses
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
@@ -81,6 +84,7 @@ class Race(Figure):
             "distances": recording()["settings"]["distances"],
             "when": when,
             "moments": list(MOMENTS),
+            "letters": letters(racers[0].marked),
             "racers": [
                 {
                     "name": racer.name,
@@ -151,12 +155,9 @@ class Entry:
             f"{self.name}: from the marked letter, {self.distance} before the end, to the end; "
             f"{self.slope(when)}, {when} training"
         )
-        ends = len(LETTERS) - 1
-        view = (-LEFT, -ABOVE, ends * EACH + LEFT + RIGHT, HIGH + ABOVE + BELOW)
-        letters = _letters(self.marked)
         steps = self.distance if self._is_recurrent else self.waits
         signal = _signal(self._way(), self.at_the_mark(when), steps)
-        return svg(said, view, _joined(drawn), letters, signal, wide=500, size=12)
+        return svg(said, (-LEFT, -ABOVE, ACROSS, HIGH + ABOVE), _joined(drawn), signal, wide=500)
 
     def _way(self) -> str:
         """From the marked letter to the end, or as far as it goes."""
@@ -173,7 +174,7 @@ def finding(distance: int, racers: Sequence[Entry]) -> str:
     """Who guesses at this distance, in the middle of the seeds."""
     lost = [racer.name for racer in racers if racer.right < racer.chance + LUCK]
     rest = f"{' and '.join(lost)} guess{'es' * (len(lost) == 1)}" if lost else "nobody guesses"
-    return f"Over {distance} letter{'s' * (distance > 1)}, {rest}."
+    return f"Trained over {distance} letter{'s' * (distance > 1)}, {rest}."
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
@@ -229,7 +230,7 @@ def _tip(x: float, y: float, *, lit: bool, up: bool = False) -> str:
 
 
 def _dot(x: float, y: float, *, lit: bool) -> str:
-    return f'<circle cx="{x:g}" cy="{y:g}" r="3" ' + (f'fill="{ORANGE}"/>' if lit else "/>")
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{DOT}" ' + (f'fill="{ORANGE}"/>' if lit else "/>")
 
 
 def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
@@ -256,6 +257,7 @@ def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
         yield _line(*way, slope=slopes[place], lit=place == marked, bend=bend)
     yield _tip(end[0], 2, lit=True, up=True)
     yield _dot(*end, lit=True)
+    yield _dot(marked * EACH, HIGH - 10, lit=True)
 
 
 def _layers(lines: Sequence[Sequence[float]], marked: int) -> Iterator[str]:
@@ -276,7 +278,7 @@ def _layers(lines: Sequence[Sequence[float]], marked: int) -> Iterator[str]:
                     yield _line((place * EACH, y), *ends, slope=size, lit=has_it)
     for has_it, where in dots.items():
         ink = f'"{ORANGE}"' if has_it else '"currentColor" stroke-opacity="0.6"'
-        yield f'<path d="{where}" stroke={ink} stroke-width="3.2" stroke-linecap="round"/>'
+        yield f'<path d="{where}" stroke={ink} stroke-width="5" stroke-linecap="round"/>'
 
 
 def _signal(way: str, slope: float, steps: int) -> str:
@@ -292,8 +294,8 @@ def _signal(way: str, slope: float, steps: int) -> str:
     return f'<circle class="signal" r="{LARGE}" fill="{ORANGE}" display="none" style="{look}"/>'
 
 
-def _letters(marked: int) -> str:
-    """The text: the marked letter in a circle, a question mark at the end."""
+def letters(marked: int) -> str:
+    """The text, under the strips: the marked letter in a circle, a question mark at the end."""
     shown = []
     for place, letter in enumerate(f"{LETTERS[:-1]}?"):
         x = place * EACH
@@ -303,7 +305,9 @@ def _letters(marked: int) -> str:
             shown.append(f"<circle {look}/>")
             ink = ' fill="#000" font-weight="bold"'
         shown.append(f'<text x="{x}" y="{HIGH + 10}" text-anchor="middle"{ink}>{letter}</text>')
-    return "".join(shown)
+    said = f"the text; {LETTERS[marked]} is marked"
+    view = (-LEFT, HIGH - 4, ACROSS, BELOW)
+    return svg(said, view, *shown, wide=500, size=12, more=' class="letters" overflow="visible"')
 
 
 def bar(racer: Entry) -> str:
@@ -329,7 +333,7 @@ def _still(state: Values) -> str:
     rows = "".join(
         f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
         f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b> {racer["slope"]}'
-        f"{racer['strip']}</div>"
+        f"{racer['strip']}{state['letters']}</div>"
         f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}</div></div>'
         for racer in state["racers"]
     )

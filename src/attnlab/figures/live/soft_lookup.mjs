@@ -3,7 +3,7 @@
 import { drawn, element, mount, setText, shade, slider, unanswered } from "./figure.mjs";
 
 const LEAP = 5; // steps
-const NAMED = 0.25; // a weight whose part of the blend has room for its name
+const NAMED = 0.2; // a weight whose part of the blend has room for its name
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** On the grid of steps and inside of the plane. */
@@ -45,7 +45,7 @@ function draw(body, model) {
   const told = element("p", { class: "unseen", "aria-live": "polite" });
   const send = (change) => model.send({ change });
 
-  const build = ({ books, colours, axes, entries, temperatures, edge, margin, cells, legend }) => {
+  const build = ({ books, colours, axes, entries, temperatures, edge, margin, cells, legend, folded }) => {
     const size = edge + margin;
     const colour = (m) => `--book: var(--attn-${colours[m]})`;
     const side = (2 * edge) / cells;
@@ -63,8 +63,8 @@ function draw(body, model) {
       { class: "plane", viewBox: `${-size} ${-size} ${2 * size} ${2 * size}` },
       drawn("g", { class: "ground" }, ...ground),
       drawn("path", { class: "axis", d: `M${-edge} 0H${edge} M0 ${-edge}V${edge}` }),
-      drawn("text", { class: "axis", x: edge, y: edge + 19, style: "text-anchor: end" }, `${axes[0]} →`),
-      drawn("text", { class: "axis", x: -edge, y: -edge - 13, style: "text-anchor: start" }, `↑ ${axes[1]}`),
+      drawn("text", { class: "axis", x: edge + 20, y: -4, style: "text-anchor: end" }, `${axes[0]} →`),
+      drawn("text", { class: "axis", x: 0, y: -edge - 9 }, `↑ ${axes[1]}`),
       ...keys, ...labels, query, slope, handle,
     );
 
@@ -108,11 +108,13 @@ function draw(body, model) {
       return { cells, node: element("tr", {}, element("th", { scope: "row", ...attributes }, name), ...cells) };
     };
     const weights = books.map((book, m) => line(`weight of ${book}`, { class: "book", style: colour(m) }));
-    const answers = entries.map((entry) => line(`answer: ${entry}`));
+    const answers = entries.map((entry) => line(entry));
     const slopes = axes.map((axis) => line(`slope of ${entries[0]} along ${axis}`));
-    const head = ["", "hard", "soft"].map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name));
-    const table = element("table", { class: "answers" },
-      element("tbody", {}, element("tr", {}, ...head), ...[...weights, ...answers, ...slopes].map(({ node }) => node)));
+    const table = (lines) => {
+      const head = ["", "hard", "soft"].map((name) => element(name ? "th" : "td", name ? { scope: "col" } : {}, name));
+      return element("div", { class: "scroll" }, element("table", { class: "answers" },
+        element("tbody", {}, element("tr", {}, ...head), ...lines.map(({ node }) => node))));
+    };
 
     const blend = books.map((_, m) => element("span", { style: colour(m) }));
 
@@ -124,9 +126,10 @@ function draw(body, model) {
             element("span", { class: "ends" }, `${legend[1]} `, element("span", { class: "shades" }), ` ${legend[2]}`)),
           element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
         element("div", { class: "beside" },
-          element("p", { class: "hint", "aria-hidden": "true" }, "The blend:"),
+          element("p", { class: "hint", "aria-hidden": "true" }, "The blend, a share of each page:"),
           element("div", { class: "blend", "aria-hidden": "true" }, ...blend),
-          element("div", { class: "scroll" }, table))),
+          table(answers),
+          element("details", {}, element("summary", {}, folded), table([...weights, ...slopes])))),
       told,
     );
     parts = { ground, keys, labels, query, slope, handle, heat, weights, answers, slopes, blend };
@@ -147,7 +150,7 @@ function draw(body, model) {
       path.setAttribute("d", arrows.keys[m]);
       path.setAttribute("stroke-width", 1.5 + 5 * soft.weights[m]);
       parts.blend[m].style.flexGrow = soft.weights[m];
-      setText(parts.blend[m], soft.weights[m] < NAMED ? "" : state.books[m]);
+      setText(parts.blend[m], soft.weights[m] < NAMED ? "" : `${state.books[m]}\n${soft.weights[m].toFixed(2)}`);
     });
     parts.labels.forEach((label, m) => {
       const [x, y] = arrows.labels[m] ?? [];

@@ -19,6 +19,7 @@ from attnlab.figures.live.on_paper import written
 from attnlab.figures.live.soft_lookup_plane import (
     CELLS,
     EDGE,
+    FOLDED,
     MARGIN,
     arrow,
     columns,
@@ -155,12 +156,13 @@ class SoftLookup(Figure):
             },
             "arrows": {
                 "keys": [arrow(tip) for tip in tips],
-                "labels": labels(np.array(ends), words, at),
+                "labels": labels(np.array(ends), words, at, inputs["axes"][0]),
                 "query": arrow(at),
                 "tip": at.tolist(),
                 "slope": path(at, end),
             },
             "more": more,
+            "folded": FOLDED,
         }
         return {**state, "found": finding(state), "told": in_words(state)}
 

@@ -18,6 +18,8 @@ ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
 EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the names of the axes
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
 KNOB, HIGH, WIDE, GAP = 9, 7, 3.6, 7  # radius; half of a label, of each letter, and around it
+END = EDGE + 20  # of the flat axis's name
+FOLDED = "Weights and slopes"
 CELLS = 24  # of the shaded ground, along an edge
 Values = dict[str, Any]
 
@@ -77,16 +79,20 @@ def ground(keys: np.ndarray, values: np.ndarray, temperature: float) -> list[flo
     return shares
 
 
-def labels(tips: np.ndarray, words: Sequence[str], query: np.ndarray) -> list[list[float]]:
+def labels(
+    tips: np.ndarray, words: Sequence[str], query: np.ndarray, axis: str
+) -> list[list[float]]:
     """Where the keys' names stand: near their tips, and on no arrow, no knob and no other name.
 
     Args:
         tips: (M, 2), where the keys' arrows end in the drawing, or a slope's.
         words: M names.
         query: (2,), where the query's arrow ends, with the knob.
+        axis: the name of the flat one, over its right end.
     Returns:
         The middle of each name.
     """
+    half = WIDE * (len(axis) + 2) * 0.8  # of a name that ends in an arrow
     along = np.linspace(0, 1, 60)[:, None]
     turns = np.arange(0, 2 * np.pi, np.pi / 6)
     circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -94,27 +100,34 @@ def labels(tips: np.ndarray, words: Sequence[str], query: np.ndarray) -> list[li
     taken = np.concatenate(
         [query + share * KNOB * circle for share in (0, 0.5, 1)]
         + [tip + 5 * circle for tip in tips]
+        + [_filled(np.array([END - half, -HIGH]), np.array([half, HIGH]))]
     )
     middles: list[list[float]] = []
     for tip, word in zip(tips, words, strict=True):
-        half = np.array([WIDE * len(word), HIGH])
+        room = np.array([WIDE * len(word), HIGH])
         outwards = np.arctan2(tip[1], tip[0])
         best, least = tip, np.inf
         near_first = sorted(turns, key=lambda turn: min(turn, 2 * np.pi - turn))
         for gap, turn in product((GAP, GAP + KNOB, GAP + 3 * KNOB), near_first):
             way = np.array([np.cos(outwards + turn), np.sin(outwards + turn)])
-            middle = tip + way * (half + gap)
+            middle = tip + way * (room + gap)
             crossed, met = (
-                (np.abs(dots - middle) < half + 1).all(axis=1) for dots in (lines, taken)
+                (np.abs(dots - middle) < room + 1).all(axis=1) for dots in (lines, taken)
             )
-            met_or_out = met.any() or (np.abs(middle) + half > EDGE + MARGIN / 4).any()
+            met_or_out = met.any() or (np.abs(middle) + room > EDGE + MARGIN / 4).any()
             bad = crossed.sum() + len(lines) * met_or_out
             if bad < least:
                 best, least = middle, bad
         middles.append(best.round(1).tolist())
-        corners = np.stack(np.meshgrid(*(np.linspace(-side, side, 9) for side in half)), axis=-1)
-        taken = np.concatenate([taken, best + corners.reshape(-1, 2)])
+        taken = np.concatenate([taken, _filled(best, room)])
     return middles
+
+
+def _filled(middle: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """(81, 2), places all over a box that reaches half as far from its middle as it is large."""
+    sides = (np.linspace(-side, side, 9) for side in half)
+    places: np.ndarray = middle + np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+    return places
 
 
 def drawing(state: Values) -> str:
@@ -137,8 +150,8 @@ def drawing(state: Values) -> str:
     right, up = state["axes"]
     axes = (
         f'<path d="{across}" {line} stroke="currentColor" stroke-width="0.5"/>'
-        + text(EDGE, EDGE + 19, f"{right} →", "end")
-        + text(-EDGE, -EDGE - 13, f"↑ {up}")
+        + text(END, -4, f"{right} →", "end")
+        + text(0, -EDGE - 9, f"↑ {up}", "middle")
     )
     size = EDGE + MARGIN
     return svg(
@@ -158,21 +171,30 @@ def drawing(state: Values) -> str:
 
 
 def columns(state: Values) -> str:
-    """The hard and the soft answer side by side: weights, answers, slopes."""
+    """The hard and the soft answer side by side; weights and slopes folded away."""
     first, sides = state["entries"][0], [state["hard"], state["soft"]]
-    lines = {
+    answers = {entry: ("answer", j, 2) for j, entry in enumerate(state["entries"])}
+    folded = {
         **{f"weight of {book}": ("weights", m, 3) for m, book in enumerate(state["books"])},
-        **{entry: ("answer", j, 2) for j, entry in enumerate(state["entries"])},
         **{
             f"slope of {first} along {axis}": ("slope", i, 2)
             for i, axis in enumerate(state["axes"])
         },
     }
-    rows = [
-        [
-            name,
-            *("none" if side[kind] is None else written(side[kind][at], digits) for side in sides),
+
+    def table(lines: dict[str, tuple[str, int, int]]) -> str:
+        rows = [
+            [
+                name,
+                *(
+                    "none" if side[kind] is None else written(side[kind][at], digits)
+                    for side in sides
+                ),
+            ]
+            for name, (kind, at, digits) in lines.items()
         ]
-        for name, (kind, at, digits) in lines.items()
-    ]
-    return fallback.lines("", rows, ("", "hard", "soft"))
+        return fallback.lines("", rows, ("", "hard", "soft"))
+
+    return (
+        f"<div>{table(answers)}<details><summary>{FOLDED}</summary>{table(folded)}</details></div>"
+    )

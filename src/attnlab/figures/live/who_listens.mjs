@@ -5,9 +5,11 @@ import { FAINT, drawn, element, grid, mount, moved, setText, settling, shade } f
 const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
 const CROWD = 17;
-const FEW = 7; // are set larger
+const FEW = 7; // are set larger, with every number that is not 0.00
+const NOUGHT = 0.005; // less is written as 0.00
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
-const [LOW, HIGH] = [40, 200]; // px above the words, at least and at most
+const [LOW, HIGH] = [40, 184]; // px above the words, at least and at most
+const ABOVE = 16; // px over the arcs, for the largest weight
 const MOST = 1.8; // times its size, in a place that is wider
 
 /** Where words stand in a line: the middle of each, and the end of the last. */
@@ -16,11 +18,13 @@ export function inLine(words) {
   return { middles: ends.map((end, n) => end - (LETTER * words[n].length + GAP) / 2), end: ends.at(-1) };
 }
 
+/** How high an arc is, above words at this height. */
+const rise = (start, end, base) => (start === end ? 20 : Math.min(Math.abs(end - start) / 2, base - 8));
+
 /** The arc from one place to another, or the loop from a place to itself, above words at this height. */
 export function arc(start, end, base) {
   if (start === end) return `M${start - 4} ${base}C${start - 16} ${base - 26} ${start + 16} ${base - 26} ${start + 4} ${base}`;
-  const high = Math.min(Math.abs(end - start) / 2, base - 8);
-  return `M${start} ${base}A${Math.abs(end - start) / 2} ${high} 0 0 ${end > start ? 1 : 0} ${end} ${base}`;
+  return `M${start} ${base}A${Math.abs(end - start) / 2} ${rise(start, end, base)} 0 0 ${end > start ? 1 : 0} ${end} ${base}`;
 }
 
 /** The sentence with arcs above it; a word is chosen by arrow key or click. */
@@ -29,6 +33,7 @@ function arches({ words, names, onChoose, onHover }) {
   const base = Math.min(Math.max((middles.at(-1) - middles[0]) / 2 + 12, LOW), HIGH);
   const height = base + 24;
   const paths = middles.map((from) => middles.map((to) => drawn("path", { d: arc(from, to, base) })));
+  const most = drawn("text", { class: "most" });
   const nodes = words.map((word, n) => {
     const node = drawn("g", { class: "word", role: "option", tabindex: -1, "aria-label": names[n] },
       drawn("text", { x: middles[n], y: base + 16 }, word));
@@ -38,8 +43,8 @@ function arches({ words, names, onChoose, onHover }) {
     return node;
   });
   const list = drawn("svg", { role: "listbox", "aria-label": "query", "aria-orientation": "horizontal",
-    viewBox: `0 0 ${width} ${height}`, style: `min-width:${width}px;max-width:${MOST * width}px` },
-    drawn("g", { "aria-hidden": "true" }, ...paths.flat()), ...nodes);
+    viewBox: `0 ${-ABOVE} ${width} ${height + ABOVE}`, style: `min-width:${width}px;max-width:${MOST * width}px` },
+    drawn("g", { "aria-hidden": "true" }, ...paths.flat(), most), ...nodes);
   const choose = (row) => {
     onChoose(row);
     nodes[row].focus();
@@ -57,16 +62,28 @@ function arches({ words, names, onChoose, onHover }) {
       path.weight = weight;
       path.setAttribute("stroke-width", 0.5 + 6 * weight);
     },
-    highlight: (row) => paths.forEach((line, n) => line.forEach((path) => {
-      path.classList.toggle("shown", n === row && path.weight >= 0.005);
-      path.style.display = n === row || path.weight >= FAINT ? "" : "none";
-    })),
+    highlight: (row) => {
+      paths.forEach((line, n) => line.forEach((path, m) => {
+        const isSeen = n === row ? path.weight >= NOUGHT : n !== m && path.weight >= FAINT;
+        path.classList.toggle("shown", n === row && isSeen);
+        path.style.display = isSeen ? "" : "none";
+      }));
+      const weights = paths[row].map((path) => path.weight);
+      const weight = Math.max(...weights);
+      const key = weights.indexOf(weight);
+      most.setAttribute("x", (middles[row] + middles[key]) / 2);
+      most.setAttribute("y", base - rise(middles[row], middles[key], base) - 6);
+      setText(most, weight < FAINT ? "" : weight.toFixed(2));
+    },
     mark: (row) => nodes.forEach((node, n) => {
       node.setAttribute("tabindex", n === row ? 0 : -1);
       node.setAttribute("aria-selected", n === row);
     }),
   };
 }
+
+/** The least that is written, of a row of so many. */
+const leastOf = (count) => (count > FEW ? FAINT : NOUGHT);
 
 /** One row of weights, under its query's name, as bars over their keys' columns, and how much came or went since before. */
 function bars(count) {
@@ -80,11 +97,12 @@ function bars(count) {
       row.forEach((weight, m) => {
         const [fill, went, came, change] = parts[m];
         const more = weight - before[m];
+        const told = weight.toFixed(2) - before[m].toFixed(2); // of the numbers that are read
         const height = (part, share) => { part.style.height = `${80 * Math.max(share, 0) / most}%`; };
         height(fill, Math.min(weight, before[m]));
         height(came, more);
         height(went, -more);
-        setText(change, Math.abs(more) < FAINT ? "" : `${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(2)}`);
+        setText(change, Math.abs(told) < leastOf(count) ? "" : `${told < 0 ? "−" : "+"}${Math.abs(told).toFixed(2)}`);
       });
     },
   };
@@ -166,9 +184,8 @@ function draw(body, model) {
       onMove: ({ row }) => select(row), onHover: preview,
     });
     const top = table.node.querySelector("tr");
-    top.before(chart.node, element("tr", { class: "sides", "aria-hidden": "true" },
-      element("td"), element("td", { colspan: keys.length }, "keys")));
-    top.firstChild.append(element("span", { class: "side" }, "queries"));
+    top.before(chart.node);
+    top.firstChild.append(...["keys →", "queries ↓"].map((side) => element("div", { class: "side" }, side)));
     const isOneSentence = JSON.stringify(queries) === JSON.stringify(keys);
     sentence = isOneSentence ? arches({ words: queries, names: named.queries, onChoose: select, onHover: preview }) : null;
     views = [table.node, ...(sentence ? [sentence.node] : [])];
@@ -199,7 +216,7 @@ function draw(body, model) {
         const number = blocked && weight === 0 ? "0" : weight.toFixed(2);
         const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${number}`;
         const [face, ink] = shade(weight);
-        table.paint(n, m, { text: weight < FAINT ? "" : number, name, blocked, face, ink });
+        table.paint(n, m, { text: weight < leastOf(row.length) ? "" : number, name, blocked, face, ink });
         sentence?.paint(n, m, weight);
       }),
     );

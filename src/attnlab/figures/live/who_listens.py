@@ -24,7 +24,7 @@ from attnlab.small.grammar import as_labels
 
 ROUNDED = 2e-3  # rows of weights that were rounded to three digits still count as shares
 TOLD = 3  # keys that a sentence names
-SHOWN = 0.05  # a smaller weight is a colour without a number
+SHOWN = 0.05  # a smaller weight is not told
 OWN = 16  # words of a sentence of one's own
 
 
@@ -274,7 +274,8 @@ def gone(
         forms: of a key that lost its share, and of one that has it.
     """
     lost, gains = before * hidden, row - before
-    taken, given = _most(lost, keys, forms[0]), _most(gains, keys, forms[1])[:TOLD]
+    read = (row.round(2) - before.round(2)).round(2)  # of the numbers in the table
+    taken, given = _most(lost, keys, forms[0]), _most(read, keys, forms[1])[:TOLD]
     if not taken or not given or not row.any():
         return ""
     rest = lost.sum() - np.sort(gains)[-len(given) :].sum()

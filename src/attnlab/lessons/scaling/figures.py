@@ -13,6 +13,7 @@ from attnlab.figures.picture import (
     CELL,
     GREEN,
     GREY,
+    HATCH,
     ORANGE,
     PURPLE,
     QUIET,
@@ -27,14 +28,15 @@ from attnlab.figures.picture import (
 )
 
 WAYS = (
-    (ORANGE, "s", "--"),
-    (BLUE, "o", "-"),
-    (GREEN, "^", ":"),
-    (PURPLE, "D", "-."),
-    (GREY, "v", (0, (5, 1))),
+    (ORANGE, "--", 2.4),
+    (BLUE, "-", 2.4),
+    (GREY, ":", 1.8),
+    (PURPLE, "-.", 1.8),
+    (GREEN, (0, (5, 1)), 1.8),
 )
 PALE = (BLUE, 0.3)
 FOUND = 0.9  # of the weight: more, and a reader has found the book
+MOST = 0.95  # of the weight, and hardly any other book is heard
 Numbers = Any  # nested lists or an array
 
 
@@ -88,7 +90,8 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
         f"{len(samples)} histograms of raw scores on one axis, and beside each those of the scores "
         f"divided by √d_k, on another: {'; '.join(words)}.",
         f"Scores spread as √d_k{': divided by it, all spread alike' if is_one else ''}.\n"
-        f"In full colour: within ±√d_k, {about} of them. Each hill is drawn to the same height.",
+        f"In full colour: within ±√d_k, on the right ±1, {about} of them. "
+        "Each hill is drawn to the same height.",
     )
 
 
@@ -157,18 +160,17 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     )
     figure, axes = new_figure(columns=2, rows=2, width=9.4, height=6.6)
     words = []
-    level: dict[str, list[str]] = {way: [] for way in measured}
+    level = dict.fromkeys(measured, 0)  # in how many panels
     for index, (title, limits, reference, label, above) in enumerate(panels):
         place = axes.flat[index]
         ends = []
-        for (way, numbers), (colour, _, line) in with_looks(measured.items(), WAYS):
+        for (way, numbers), (colour, line, thick) in with_looks(measured.items(), WAYS):
             column = as_array(numbers)[:, index]
-            place.plot(widths, column, color=colour, linestyle=line, label=way)
+            place.plot(widths, column, color=colour, linestyle=line, lw=thick, label=way)
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
             wide = column[2:] if len(column) > 2 else column
-            if wide.max() <= 1.2 * wide.min():
-                level[way].append(title.split(",")[0])
-        place.axhline(reference, color=GREY, linewidth=1, zorder=0)
+            level[way] += bool(wide.max() <= 1.2 * wide.min())
+        place.axhline(reference, color=HATCH, linewidth=1, zorder=0)
         is_low = above < -20
         place.annotate(
             label,
@@ -196,22 +198,21 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
         f"{'; '.join(words)}.",
-        _who_is_level(level, len(panels), widths[2] if len(widths) > 2 else widths[0]),
+        _taken(widths, measured, [way for way, many in level.items() if many == len(panels)]),
     )
 
 
-def _who_is_level(level: Mapping[str, Sequence[str]], count: int, start: int) -> str:
-    """Which way alone is level in all panels, and in which of them another is as well."""
-    alone = [way for way, titles in level.items() if len(titles) == count]
-    if len(alone) != 1:
+def _taken(widths: Sequence[int], measured: Mapping[str, Numbers], level: Sequence[str]) -> str:
+    """From which width on one book takes nearly all, and the only way that stays level."""
+    way, numbers = next(iter(measured.items()))
+    largest = as_array(numbers)[:, 2]
+    if len(level) != 1 or largest[-1] < MOST:
         return ""
-    shared = [
-        f"{way} in {' and '.join(titles)}"
-        for way, titles in level.items()
-        if 0 < len(titles) < count
-    ]
-    also = f"\nLevel as well: {'; '.join(shared)}." if shared else ""
-    return f"From width {start} on, {alone[0]} alone stays level in every panel{also}"
+    at = int(np.argmax(largest >= MOST))
+    return (
+        f"With {way}, one book takes {largest[at]:.2f} of a typical row by width {widths[at]}; "
+        f"{level[0]} stays level"
+    )
 
 
 @in_style
@@ -222,34 +223,42 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         weights: for each way to scale, (T, R), the weight of the wanted book for R readers.
     """
     figure, axes = new_figure(columns=len(weights), width=2.45 * len(weights), height=3.1)
-    words, everybody, some = [], [], []
+    words, everybody, lost = [], [], {}
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
         steps, readers = np.arange(1, len(paths)), paths.shape[1]  # 0 has no place on this axis
         is_found = paths[-1] > FOUND
         found = int(is_found.sum())
-        place.plot(steps, paths[1:, ~is_found], color=ORANGE, linewidth=2, clip_on=False)
-        place.plot(steps, paths[1:, is_found], color=BLUE, linewidth=1, alpha=0.6)
+        middle = np.median(paths[1:], axis=1)
+        place.plot(steps, paths[1:, ~is_found], color=(ORANGE, 0.3), lw=1, clip_on=False)
+        place.plot(steps, paths[1:, is_found], color=(BLUE, 0.3), lw=1)
+        place.plot(steps, middle, color=BLUE if middle[-1] > FOUND else ORANGE, lw=3, clip_on=False)
         place.set(title=f"{way}\n", xscale="log", xlabel="step, log axis")
-        counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} do not", ORANGE))
+        counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} miss", ORANGE))
         for x, told, colour in counts[: 1 + (found < readers)]:
             side = ("left", "right")[x]
             place.text(x, 1.06, told, color=colour, ha=side, transform=place.transAxes)
         place.set_ylim(-0.03, 1.03)
-        place.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+        place.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         place.set_xticks(marks := [at for at in (1, 10, 100) if at < len(paths)], map(str, marks))
         place.minorticks_off()
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
         if found == readers:
             everybody.append(way)
         else:
-            some.append(f"{found} with {way}")
+            lost[way] = readers - found
+    title = ""
+    if everybody and lost:
+        way, many = next(iter(lost.items()))
+        title = (
+            f"With {way}, {many} of {readers} readers miss their book; with {everybody[0]} all "
+            f"find it\nA line for each reader: the weight of the book it wants. The thick one: "
+            f"their median."
+        )
     return Picture(
         figure,
         f"Weight of the wanted book over {len(paths) - 1} steps, a line for each reader, in blue "
-        f"where it ends above {FOUND} and in orange where not. Found: {'; '.join(words)}.",
-        f"All {readers} readers find the wanted book with {' and with '.join(everybody)}; "
-        f"{' and '.join(some)}\nA line for each reader: the weight of the book it wants."
-        if everybody and some
-        else "",
+        f"where it ends above {FOUND} and in orange where not, and a thick one for their median. "
+        f"Found: {'; '.join(words)}.",
+        title,
     )

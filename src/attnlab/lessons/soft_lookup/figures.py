@@ -18,8 +18,8 @@ from attnlab.lessons.soft_lookup.turning import shelf as shelf
 COLOURS = tuple(colour.light for colour in SERIES)
 LINES = ("-.", "-", "--", ":")
 ANSWER = "black"
-# Where a book's name is written over the temperature: its middle.
-NAMED = ((5.2, 0.255), (6.5, 0.58), (0.22, 0.17), (22.0, 0.06))
+# Where a book's name is written over the temperature: where it begins.
+NAMED = ((2.15, 0.266), (4.4, 0.6), (0.1, 0.16), (18.0, 0.07))
 SALT = 0  # the entry of a page that is plotted where one is enough
 Numbers = Sequence[float]
 Table = Sequence[Sequence[float]]
@@ -56,12 +56,12 @@ def temperature(
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
     peak = int(np.argmax(salt))
-    figure, axes = new_figure(rows=2, width=7.6, height=5.6, sharex=True, height_ratios=(5, 4))
+    figure, axes = new_figure(rows=2, width=7.6, height=6, sharex=True, height_ratios=(6, 4))
     upper, lower = axes[:, 0]
-    looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
-    for share, book, colour, line, (warm, high) in looks:
+    looks = zip(shares.T, books, pages, COLOURS, LINES, NAMED, strict=True)
+    for share, book, page, colour, line, (warm, high) in looks:
         upper.plot(temperatures, share, color=colour, ls=line, lw=2, zorder=4)
-        upper.text(warm, high, book, color=colour, ha="center", va="center")
+        upper.text(warm, high, f"{book}, {page:g} g/l", color=colour, va="center")
     upper.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
     lower.plot(temperatures, salt, color=ANSWER, lw=2)
     limits = ((pages[best], f"the page of {books[best]}"), (pages.mean(), "the plain mean"))
@@ -77,14 +77,14 @@ def temperature(
             va="top",
         )
     lower.set(ylabel="salt (g/l)", title="the answer", xscale="log", xlabel="temperature τ")
-    lower.set_ylim(min(salt.min(), pages.mean()) - 1.6, salt.max() + 1.0)
+    lower.set_ylim(min(salt.min(), pages.mean()) - 1.6, salt.max() + 1.4)
     for place in (upper, lower):
         place.axvline(temperatures[peak], color=ORANGE, ls=":", lw=1.5, zorder=0)
     lower.plot(temperatures[peak], salt[peak], "o", color=ORANGE, markersize=8)
     lower.annotate(
         f"{salt[peak]:.1f} at τ = {temperatures[peak]:.2g}",
         (temperatures[peak], salt[peak]),
-        (12, 0),
+        (12, 6),
         textcoords="offset points",
         color=ORANGE,
         va="center",
@@ -98,6 +98,8 @@ def temperature(
         f"answer: {salt[0]:.2f} g/l at the cold end, where the page of {books[best]} says "
         f"{pages[best]:g}; at most {salt[peak]:.1f}, near temperature {temperatures[peak]:.2g}; "
         f"{salt[-1]:.2f} at the hot end, where the plain mean is {pages.mean():g}.",
-        f"On the way from {pages[best]:g} g/l to {pages.mean():g} the answer peaks at "
-        f"{salt[peak]:.1f}, because {books[second]} come in first.",
+        f"Warmer, {books[second]} come in first: the answer rises from {salt[0]:.3g} g/l to "
+        f"{salt[peak]:.1f}, then falls to {salt[-1]:.0f}."
+        if salt[peak] > max(salt[0], salt[-1])
+        else "",
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, dot, line, word
 from attnlab.figures.palette import SERIES
 
 BOOKS = ("rivers", "marshes", "seas", "deserts")
@@ -15,8 +15,10 @@ SALT = (1, 10, 35, 2)  # g/l, on each book's page
 LENGTH = math.hypot(1, 2)  # of the lesson's question, (1, 2)
 HIGH = 250
 MIDDLE, UNIT = (160, 128), 34  # of the shelf; px for an entry of 1
-NAMED = ((0, 28), (22, -32), (0, -14), (0, 28))  # from the end of a spine; marshes over seas' flow
-NEAREST, BENDS = 20, 12  # of the angles' arcs: the smallest; of how many lines each is made
+NAMED = ((0, 28), (4, -8), (0, -14), (0, 28))  # from the end of a spine
+DOWN = (2, 1, 0, 3)  # books as they lie in the answer, from the top: no flow crosses all others
+NEAREST, BENDS = 20, 12  # of the angles' arcs: the smallest; of how many lines a bend is made
+MOUTH, LEAST = 6, 0.005  # of a flow where it leaves its book, at most; the share that is drawn
 LEFT, WIDTH, TOP, TALL = 372, 60, 34, 180  # of the answer
 OURS = 360 + math.degrees(math.atan2(2, 1))
 # Directions of the question, in degrees, from seas by deserts and rivers to the lesson's, (1, 2).
@@ -26,7 +28,7 @@ TURN = (117, 144, 180, 207, 240, 275, 310, 333, 351, 369, 387, 405, OURS)
 def shelf() -> Film:
     """The film of it."""
     frames = [_frame(math.radians(degrees)) for degrees in TURN]
-    return Film("A question turns over a shelf of four books", frames, HIGH)
+    return Film("The nearest book gives most, and never all", frames, HIGH)
 
 
 def weights(query: tuple[float, float], keys: Sequence[tuple[int, int]] = KEYS) -> list[float]:
@@ -82,12 +84,25 @@ def _angle(m: int, angle: float) -> Part:
 def _book(m: int, shares: list[float]) -> list[Part]:
     """A book's spine and its name, what pours out of it, and where that is in the answer."""
     name, colour, (x, y) = BOOKS[m], SERIES[m], _at(KEYS[m])
-    below = TOP + TALL * (1 - sum(shares[: m + 1]))
-    tall = TALL * shares[m]
-    end = (LEFT, below + tall / 2)
+    top = TOP + TALL * sum(shares[other] for other in DOWN[: DOWN.index(m)])
+    tall, seen = TALL * shares[m], 0.45 if shares[m] >= LEAST else 0
     return [
-        box(f"share {name}", (LEFT, below), (WIDTH, tall), colour),
-        curve(f"pours {name}", (x, y), end, colour, 1 + 16 * shares[m], 0.15 + 0.6 * shares[m]),
+        box(f"share {name}", (LEFT, top), (WIDTH, tall), colour),
+        area(f"pours {name}", _flow((x, y), (LEFT, top), tall), colour, seen),
         line(f"spine {name}", [MIDDLE, (x, y)], colour, 4),
         word(f"name {name}", x + NAMED[m][0], y + NAMED[m][1], name, colour, size=SMALL),
     ]
+
+
+def _flow(start: Place, corner: Place, tall: float) -> list[Place]:
+    """What widens from the end of a spine to its block in the answer, which begins at a corner."""
+    upper, lower = [], []
+    for step in range(BENDS + 1):
+        part = step / BENDS
+        bent = part * part * (3 - 2 * part)
+        x = start[0] + part * (corner[0] - start[0])
+        middle = start[1] + bent * (corner[1] + tall / 2 - start[1])
+        half = (min(tall, MOUTH) * (1 - bent) + tall * bent) / 2
+        upper.append((x, middle - half))
+        lower.append((x, middle + half))
+    return upper + lower[::-1]
