@@ -1059,13 +1059,13 @@ def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blu
     known = json.loads(film.RECORDED.read_text(encoding="utf-8"))
     losses, (one, two) = known["losses"], known["by_counts"]
     last = shown("10-training")[-1]
-    levels = [points(last[f"level {by}"])[0, 1] for by in ("guess from one letter", "from two")]
+    levels = [points(last[f"level {by}"])[0, 1] for by in film.BY]
     slope = (levels[1] - levels[0]) / (two - one)
     highs = {step: levels[0] + slope * (film._loss(step, losses) - one) for step in film.STEPS}
     for n, step in enumerate(film.STEPS):
         parts, loss = shown("10-training")[n], film._loss(step, losses)
         says = texts_of("10-training", n)
-        assert says["loss"] == (f"loss, from {losses[0]:.1f} ↑" if step else f"loss {loss:.1f}")
+        assert says["loss"] == f"loss {losses[0]:.1f}"
         if step:
             assert float(parts["dot"]["cy"]) == pytest.approx(highs[step], abs=0.1)
             assert float(parts["dot"]["cy"]) + float(parts["dot"]["r"]) < film.LOW
@@ -1080,12 +1080,16 @@ def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blu
                 assert (parts[key]["stroke"] == BLUE.drawn) == (i - j == 1)
     at = [float(parts[f"tick {step}"]["x"]) for step in (20, 50, 200, 1000)]
     wide = [right - left for left, right in pairwise(at)]
-    (x, y), *_, second = points(parts["first"])  # comes in at the top, from the loss of step 0
-    zero = float(parts["tick 0"]["x"])
-    assert highs[0] < 0 < y == film.TOP < second[1]
-    rise = (second[1] - highs[0]) / (second[0] - zero)
-    assert (second[1] - y) / (second[0] - x) == pytest.approx(rise, rel=0.03)
-    assert [*second] == pytest.approx([*points(parts["curve"])[0]])
+    assert highs[0] < 0  # off the sheet
+    for axis in ("first", "floor"):  # so both are broken, at one place
+        cut, on = points(last[f"{axis} before"])[1], points(last[axis])[0]
+        strokes = [points(last[f"{axis} break {i}"]).mean(axis=0) for i in (0, 1)]
+        assert [*strokes[0], *strokes[1]] == pytest.approx([*cut, *on])
+        assert float(last["tick 0"]["x"]) < cut[0] < on[0] < at[0]
+    assert points(last["first"])[1] == pytest.approx(points(last["curve"])[0])
+    assert points(last["first before"])[0] == pytest.approx(
+        [shown("10-training")[0]["dot"][key] for key in ("cx", "cy")]
+    )
     assert np.array(wide) / np.log([2.5, 4, 5]) == pytest.approx(wide[0] / np.log(2.5), rel=1e-3)
 
 
@@ -1108,11 +1112,10 @@ def test_its_loss_nears_one_letters_level_and_passes_twos_after_its_arcs_gathere
     at = [float(last[f"tick {at}"]["x"]) for at in film.JUMP]
     assert [*blue[[0, -1], 0]] == pytest.approx(at, abs=0.1)
     assert at[0] < float(last["gather"]["x"]) < at[1]
-    guides = {"guess from one letter": one, "from two": two}
-    for by, lowest in guides.items():  # words stand on their lines
-        assert texts_of("10-training", -1)[by] == f"{by}: {lowest:.1f}"
+    for by, lowest in zip(film.BY, (one, two), strict=True):  # words stand on their lines
+        assert texts_of("10-training", -1)[f"lowest {by}"] == f"{lowest:.1f}"
         assert 0 < points(last[f"level {by}"])[0, 1] - float(last[by]["y"]) < 8
-    one, two = (points(last[f"level {by}"])[0, 1] for by in guides)
+    one, two = (points(last[f"level {by}"])[0, 1] for by in film.BY)
     assert blue[0, 1] < one < blue[-1, 1] < two < float(last["dot"]["cy"])
 
 

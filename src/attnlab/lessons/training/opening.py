@@ -4,7 +4,7 @@
 
 It is the training of the lesson's writer. Arcs are weights of its first layer: those that go one
 letter back are blue, and so is the loss while they gather. Levels are what counts reach of how
-often each letter follows another, or two. Its first fall is dotted, to no scale. The writer's last
+often each letter follows another, or two. Its first fall is broken, to no scale. The writer's last
 states differ a little from machine to machine, and its pages from one Python to the next, so what
 is shown is recorded, in `opening.json`.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, arc, dot, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -28,22 +28,22 @@ EVERY = 20  # steps from one loss to the next
 
 INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
-NEAR = "of weight goes one letter back"
-COUNTED = 2  # letters, at most, that a guess knows
+NEAR = "of layer 1’s weight: one letter back"
+BY = ("guess from this letter", "and the one before")  # what a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 WIDTH = 30  # letters whose weights are recorded, at most, of those it writes
 SHOWN = 24  # of them
-EDGE, PITCH, SIZE = 16, 19.5, 31  # the first letter's middle; from letter to letter; of letters
-SAYS, FLOOR, LINE = 23, 75, 101  # lines: over the arcs, of their ends, of the letters
-LEFT, RIGHT = 8, 472  # edges
-FIRST, LAST = 44, 390  # the steps of the chart from which on, and to which, logs count
-TOP, LOW, TICKS = 113, 246, 266  # of the chart, and the line of its steps
-LEAST, UNIT = 1.6, 90  # the loss at its foot, and the height of 1
+EDGE, PITCH, SIZE = 17, 19.4, 30  # the first letter's middle; from letter to letter; of letters
+SAYS, FLOOR, LINE = 22, 64, 96  # lines: over the arcs, of their ends, of the letters
+LEFT, AXIS, RIGHT = 8, 44, 472  # edges, and where lines begin
+FIRST, LAST = 54, 345  # the steps of the chart from which on, and to which, logs count
+TOP, LOW, TICKS = 123, 246, 266  # of the chart, and the line of its steps
+LEAST, UNIT = 1.6, 80  # the loss at its foot, and the height of 1
 PALEST = 0.03  # a weight that is drawn
-NEAREST, FARTHER = 48, 0.7  # pull of an arc to the letter before; more for each further
-THICK = 6  # an arc of weight 1: neighbours are near
+NEAREST, FARTHER = 34, 0.25  # pull of an arc to the letter before; more for each further
+THICK = 4.5  # an arc of weight 1: neighbours are near
 
 
 def opening() -> Film:
@@ -85,7 +85,7 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     parts += [_letter(i, letter) for i, letter in enumerate(text[some])]
     parts += [
         word("share", LEFT, SAYS, goes, BLUE, "start", 30, 700),
-        word("near", LEFT + 16 + 21 * len(goes), SAYS, NEAR, BLUE, "start", weight=600),
+        word("near", LEFT + 17 + 21 * len(goes), SAYS, NEAR, BLUE, "start", SMALL, 600),
     ]
     return Frame(parts, _told(step, loss, known, share))
 
@@ -104,23 +104,23 @@ def _drawn(weights: list[list[float]]) -> list[tuple[int, int, float]]:
 def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     one, two = known["by_counts"]
     if step == 0:
-        return "Noise, and arcs that go everywhere. The loss is off the chart."
+        return f"Noise. Layer 1’s only head looks everywhere. The loss is {loss:.1f}."
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. Most weight still goes elsewhere."
     if step == JUMP[0]:
-        return f"Then it slows, near {one:.1f}: a guess from one letter gets as low."
+        return f"The loss slows near {one:.1f}: a guess from this letter gets as low."
     if step < JUMP[1]:
         return f"Arcs gather: {share:.0%} goes one letter back. The loss falls below {one:.1f}."
     if step == JUMP[1]:
         return f"Soon {share:.0%} goes one letter back, and the loss nears {two:.1f}."
     if step < STEPS[-1]:
-        return f"“{INVENTED}” is not a word yet. The loss is {two:.1f}, as from two letters."
+        return f"“{INVENTED}” is no word yet. The loss is {two:.1f}, as from both letters."
     return "Nobody told it to look one letter back. All are words here."
 
 
 def _axes(step: int) -> list[Part]:
     """Of losses over steps: the step that is now is dark, and its near one left out."""
-    parts = [line("floor", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5)]
+    parts = _broken("floor", (LEFT, LOW), (RIGHT, LOW), GREY, 1.5)
     for at in STEPS:
         if at == (STEPS[-3] if step == STEPS[-2] else STEPS[-2]):
             continue
@@ -132,11 +132,12 @@ def _axes(step: int) -> list[Part]:
 def _levels(by_counts: list[float]) -> list[Part]:
     """How low a loss can be by one letter and by two."""
     parts: list[Part] = []
-    for loss, by in zip(by_counts, ("guess from one letter", "from two"), strict=True):
+    for loss, by in zip(by_counts, BY, strict=True):
         y = _high(loss)
         parts += [
-            line(f"level {by}", [(LEFT, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-            word(by, RIGHT, y - 7, f"{by}: {loss:.1f}", GREY, "end", SMALL),
+            line(f"level {by}", [(AXIS, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
+            word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", GREY, "start", SMALL),
+            word(by, RIGHT, y - 7, by, GREY, "end", SMALL),
         ]
     return parts
 
@@ -144,13 +145,15 @@ def _levels(by_counts: list[float]) -> list[Part]:
 def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
     losses, lines = known["losses"], [TOP, *map(_high, known["by_counts"]), LOW]
-    here = x, y = _along(step), _high(loss)
+    here = x, y = (_along(step), _high(loss)) if step else (EDGE, TOP)
+    second = _along(STEPS[1]), _high(_loss(STEPS[1], losses))
+    size, low = (SMALL, 6) if step else (28, 8)
+    parts = [
+        *_broken("first", (EDGE, TOP), second, ORANGE, 4.5, not step),
+        word("loss", AXIS, TOP + low, f"loss {losses[0]:.1f}", ORANGE, "start", size, 700),
+    ]
     if not step:
-        head = [(x + side, TOP + abs(side)) for side in (-6, 0, 6, 0)]
-        return [
-            line("first", [*head, (x, TOP + 22)], ORANGE, 4.5),
-            word("loss", FIRST - 10, TOP + 18, f"loss {loss:.1f}", ORANGE, "start", 22, 700),
-        ]
+        return [*parts, dot("dot", x, y, 7, ORANGE)]
 
     def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
@@ -158,25 +161,34 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
         gone = [(_along(at), _high(_loss(at, losses))) for at in steps if at <= step]
         return line(key, gone + [here] * (len(steps) - len(gone)), colour, thick)
 
-    (left, above), second = ((_along(at), _high(_loss(at, losses))) for at in STEPS[:2])
-    enters = left + (second[0] - left) * (TOP - above) / (second[1] - above), TOP
-    says = f"loss, from {losses[0]:.1f} ↑"
-    parts = [
-        line("first", [enters] * 4 + [second], ORANGE, 4.5),
-        upto("curve", STEPS[1], STEPS[-1], ORANGE, 4.5),
-        word("loss", FIRST + 14, TOP + 15, says, ORANGE, "start", SMALL, 600),
-    ]
+    parts.append(upto("curve", STEPS[1], STEPS[-1], ORANGE, 4.5))
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
-    if step >= end:
-        at = _along((start * end) ** 0.5), lines[2] - 16
+    if step > start:
+        at = _along((start * end) ** 0.5) - 14, lines[2] - 15
         parts.append(word("gather", *at, "arcs gather", BLUE, "end", SMALL, 600))
     over = max(each for each in lines if each < y)
     under = min(each for each in lines if each > y)
     now = min(max(y + 14, over + 25), under - 6)
     parts.append(word("now", x + 14, now, f"{loss:.1f}", ORANGE, "start", 28, 700))
-    return [*parts, dot("dot", *here, 8, ORANGE)]
+    return [*parts, dot("dot", x, y, 7, ORANGE)]
+
+
+def _broken(
+    key: str, start: Place, end: Place, colour: Colour, thick: float, ahead: bool = False
+) -> list[Part]:
+    """A line to no scale before its break, and two strokes there; or what is before it alone."""
+    slope, x = (end[1] - start[1]) / (end[0] - start[0]), (EDGE + FIRST) / 2 - 3
+    cut, on = ((at, start[1] + slope * (at - start[0])) for at in (x, x + 6))
+    return [
+        line(f"{key} before", [start, cut], colour, thick, cap="butt"),
+        line(key, [on, on if ahead else end], colour, thick, cap="butt"),
+        *(
+            line(f"{key} break {i}", [(x - 4, y + 5), (x + 4, y - 5)], colour)
+            for i, (x, y) in enumerate((cut, on))
+        ),
+    ]
 
 
 def _at(n: int) -> float:
@@ -252,7 +264,7 @@ def learned(steps: int = STEPS[-1]) -> dict[str, Any]:
         rows = model.blocks[0].weights[0, some, some].tolist()
         return [[round(each, 2) for each in row[: n + 1]] for n, row in enumerate(rows)]
 
-    counted = [round(by_counts(read, held_out, before), 3) for before in range(1, COUNTED + 1)]
+    counted = [round(by_counts(read, held_out, before), 3) for before in range(1, len(BY) + 1)]
     known: dict[str, Any] = {"losses": [], "states": [], "by_counts": counted}
     stretches = read.unfold(0, SPAN + 1, 1)
     for step in range(steps + 1):
