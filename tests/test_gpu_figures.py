@@ -38,7 +38,7 @@ def test_speeds_of_one_width_are_shown_with_the_peak_of_their_gpu(
 def test_the_lessons_kernel_is_ahead_from_where_it_is_clearly_faster(
     speeds: tuple[int, ...], said: str
 ) -> None:
-    own = dict.fromkeys(figures.gpu_sdpa.OWN.values(), [(1024 * 2**n, 100) for n in range(3)])
+    own = {name: [(1024 * 2**n, 100) for n in range(3)] for name in figures.gpu_sdpa.OWN.values()}
     own["Lesson 13's kernel"] = [(1024 * 2**n, each) for n, each in enumerate(speeds)]
     assert figures.gpu_sdpa._compared(own).partition("\n")[0].endswith(said)
     assert bool(figures.gpu_sdpa._compared(own)) == bool(said)
