@@ -88,9 +88,15 @@ def test_bytes_have_units_of_1024(count: float, words: str) -> None:
 
 
 def test_the_counts_are_told() -> None:
+    figure = Cost(4096, 512, 8, "float16")
+    assert (
+        figure.state["found"]
+        == "Twice as long, four times the memory: 256\u00a0MiB\u00a0→\u00a01\u00a0GiB"
+    )
+    counted = ("One layer", "one text", "42.9 billion", "80 %", "N²", "N = 1,024", "fit", "16 GiB")
+    assert tells(figure.state["told"], *counted)
     asked = ("4,096 tokens", "d = 512", "8 heads", "float16")
-    counted = ("42.9 billion", "80 %", "N²", "N = 1,024", "256 MiB", "fit", "16 GiB", "four times")
-    assert tells(Cost(4096, 512, 8, "float16").state["told"], *asked, *counted)
+    assert tells(figure.summary(), *asked, figure.state["found"], figure.state["told"])
 
 
 def test_more_heads_cost_no_operations_but_bytes() -> None:

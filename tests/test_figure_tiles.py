@@ -85,16 +85,19 @@ def test_a_larger_score_is_told_with_its_factor(figure: Tiles) -> None:
     tile = ("Tile 5 of 10", "queries 4 to 5", "keys 2 to 3")
     risen = ("larger", "query 4", "0.22", "query 5", "0.03")
     assert tells(figure.state["told"], *tile, *risen)
+    assert figure.state["found"] == "A larger score comes: what query 5 kept counts × 0.03"
     assert figure.state["kept"][0] == ["4", "1.00 → 2.50", "0.22", "1.30", "3.68, 8.05"]
     assert written(np.exp(-1.5), 2) == "0.22"
 
 
 def test_the_first_tile_and_the_last_are_told(figure: Tiles) -> None:
     assert "Nothing was kept" in figure.state["told"]
+    assert figure.state["found"] == "Queries 0 to 1 come in: nothing of them is kept yet"
     assert figure.state["kept"][0][1:3] == ["−∞ → 0.50", "0.00"]
     figure.step = 10
     facts = ("No larger", "factor", "1", "all their keys", "o ÷ s")
     assert tells(figure.state["told"], *facts)
+    assert figure.state["found"] == "No larger score comes: all that was kept counts in full"
 
 
 def test_rows_that_are_done_stand_beside_plain_attention(figure: Tiles) -> None:

@@ -37,8 +37,19 @@ LOOK = """node => {
     const box = node.getBoundingClientRect();
     const texts = drawing => [...drawing.querySelectorAll('text')].filter(
         text => text.textContent.trim() && getComputedStyle(text).visibility !== 'hidden'
-    ).map(text => [text.getBoundingClientRect(), text.textContent]);
-    const meet = ([a], [b]) => {
+    ).map(text => [boxes(text), text.textContent]);
+    const boxes = text => {  // of words that are turned, one a letter
+        const at = text.getScreenCTM();
+        if (!at.b) return [text.getBoundingClientRect()];
+        return [...text.textContent].map((_, n) => {
+            const { x, y, width, height } = text.getExtentOfChar(n);
+            const middle = new DOMPoint(x + width / 2, y + height / 2).matrixTransform(at);
+            const size = 0.7 * height * Math.hypot(at.a, at.b);
+            return new DOMRect(middle.x - size / 2, middle.y - size / 2, size, size);
+        });
+    };
+    const meet = ([some], [others]) => some.some(a => others.some(b => cover(a, b)));
+    const cover = (a, b) => {
         const [x, y] = [Math.min(a.right, b.right) - Math.max(a.left, b.left),
             Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
         return x > 1 && y > 2;  // lines of a letter's box, above and below it, are empty

@@ -20,7 +20,7 @@ from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
-from attnlab.lessons.real_model import writing
+from attnlab.lessons.real_model import writing, yours
 from attnlab.small.grammar import SINGULAR
 from tests.course import code_cells, grading, read, solution_path
 from tests.figure_sources import SOURCES
@@ -1001,11 +1001,22 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     def unscaled(*given: Any, scaling: float) -> Any:
         return right(*given, scaling=1.0)
 
-    last = model_film.opening(right, text).state["frames"][-1]
-    assert last["told"] == "It writes the same as with its own attention, word for word."
+    film = model_film.opening(right, text)
+    assert film.title == "Your attention writes the same three words as the model’s own"
+    *_, last = film.state["frames"]
     signs = [key for _, key, *_ in last["parts"] if key.endswith("sign")]
     assert signs == ["same 0 sign", "same 1 sign", "same 2 sign"]
+    assert (
+        last["told"]
+        == "From “the”, framed, one head looks most at “that”, and “sailors” is written."
+    )
+    looks = {key: look for _, key, look, _ in last["parts"]}
+    left, wide = (float(looks["asks"][name]) for name in ("x", "width"))
+    assert left + wide / 2 == pytest.approx(float(looks["new 1"]["x"]))  # the last but one
+    starts = {ends(look)[0] for key, look in looks.items() if key.startswith("look")}
+    assert [*starts] == pytest.approx([float(looks["new 1"]["x"])], abs=0.1)
     wrong = model_film.opening(unscaled, text)
+    assert wrong.title == "Your attention writes “farmers” where the model’s own wrote “sailors”"
     last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
     assert (last["new 2"][1], last["own 2"][1]) == ("farmers", "sailors")
     assert last["differs 2 badge"][0]["cx"] == last["new 2"][0]["x"] == last["own 2"][0]["x"]
@@ -1015,7 +1026,10 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     for function in (right, unscaled, writing.EQUAL):
         for each in (text, " ".join(model_film.TEXT), long, "the"):
             for frame in model_film.opening(function, each).state["frames"]:
-                assert _out_of_sheet(frame["parts"], model_film.HIGH) == []
+                assert _out_of_sheet(frame["parts"], yours.HIGH) == []
+                boxes = words_of(frame["parts"])
+                meet = [key for key in boxes if key != "own" and _meet(boxes["own"], boxes[key])]
+                assert meet == []
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):

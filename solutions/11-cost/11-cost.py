@@ -207,7 +207,7 @@ for n in (500, 10_000, 350_000):
 # gigabyte. The scores are not the result: that is the hope of this lesson.
 #
 # **Now measure** pure Python (lesson 02), NumPy (03), PyTorch (*naive*, 05) and the fused
-# `F.scaled_dot_product_attention` (*sdpa*). The plots show time, and the most bytes that are allocated at once. A slope
+# `F.scaled_dot_product_attention` (*sdpa*). The plots show the most bytes that are allocated at once, and time. A slope
 # is that of a line's longer half, where that is even.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-wall", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -220,10 +220,10 @@ rows = measure(chosen, [128, 256, 512, 1024, 2048, 4096], d=16, seconds=5.0)
 plot(rows, focus="sdpa")
 
 # %% [markdown]
-# On the left (on a quiet machine), every line climbs by a power of about 2 or more: a faster language moves the
-# line down, and does not make it flatter. On the right, NumPy and naive PyTorch have slope 2. Two lines have
-# slope 1: Python's loops, which hold one row of scores at a time, and the fused call, which is as fast as any. (Lesson
-# 13 says when it falls back to N².) How does it get by without the scores?
+# On the left, NumPy and naive PyTorch have slope 2. Two lines have slope 1: Python's loops, which hold one row of
+# scores at a time, and the fused call. (Lesson 13 says when it falls back to N².) On the right (on a quiet machine),
+# every line climbs by a power of about 2 or more: a faster language moves the line down, and does not make it flatter.
+# The fused call is as fast as any. How does it get by without the scores?
 #
 # ## Softmax in parts
 #
@@ -600,22 +600,23 @@ for name, third in (("score 2", late), ("score 1", low)):
 rows = measure(
     {
         "naive": known["naive"],
-        "tiled": lambda q, k, v: tiled_attention(q, k, v, 64),
+        "tiles of 64": lambda q, k, v: tiled_attention(q, k, v, 64),
         "sdpa": known["sdpa"],
     },
     [256, 512, 1024, 2048, 4096],
     d=16,
     seconds=6.0,
 )
-plot(rows, focus="tiled")
+plot(rows, focus="tiles of 64")
 
 # %% [markdown]
-# On the left, all three lines have slope about 2 or more. Without a causal mask tiles save no flops (prediction 1: B). On the right, naive alone has slope 2.
+# On the left, all three lines have slope about 2 or more. Without a causal mask tiles save no flops (prediction 1: B). On the right, naive alone has slope 2. Its
+# time jumps on the way, perhaps elsewhere than in the plot above. You find out why next.
 #
 # ### How wide should a tile be?
 #
 # Tiles of 64 take longer than naive attention here. Is that the price of tiles? Guess where the curve is lowest. The
-# line *naive, old tables* is naive attention once more, into two tables that are there already.
+# line *naive, tables reused* is naive attention once more, into two tables that are there already.
 
 # %% nbgrader={"grade": false, "grade_id": "see-width", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from timeit import repeat
@@ -638,7 +639,7 @@ def seconds(way):
 
 
 by_width = {2**p: seconds(lambda: tiled_attention(q, k, v, 2**p)) for p in range(5, 13)}
-others = {"naive": lambda: attend(q, k, v), "naive, old tables": into_tables}
+others = {"naive": lambda: attend(q, k, v), "naive, tables reused": into_tables}
 others["sdpa"] = lambda: F.scaled_dot_product_attention(*torch.stack([q, k, v])[:, None, None])
 figures.cost.widths(by_width, {name: seconds(way) for name, way in others.items()}, tokens=4096)
 
@@ -648,7 +649,7 @@ figures.cost.widths(by_width, {name: seconds(way) for name, way in others.items(
 # is slow again.
 #
 # Why? Naive attention makes three tables of 64 MiB, and the machine has to hand out that memory anew each time. Naive
-# attention into old tables is as fast as your best tiles. So the new memory was slow, and not the arithmetic. A tile's
+# attention that reuses its tables is as fast as your best tiles. So the new memory was slow, and not the arithmetic. A tile's
 # memory is small, and the next tile uses it again. With wider heads there is more arithmetic, and less to gain.
 
 # %% [markdown]

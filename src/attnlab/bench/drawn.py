@@ -48,8 +48,9 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     Args:
         rows: of one call of `measure`.
         title: above the left panel, where no way is looked at.
-        focus: the way that is looked at; the title says what is won and lost by it, and the others
-            are grey. None is, where it was not measured at the greatest length.
+        focus: the way that is looked at; the title says what is won and lost by it, or how memory
+            grows, whose panel is then the first; the others are grey. None is, where it was not
+            measured at the greatest length.
     Raises:
         ValueError: nothing was measured.
     """
@@ -64,7 +65,8 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     told, traded = _trade(beside) if beside else ("", False)
     figure, panels = new_figure(columns=2, width=10.0, height=4.2)
     said = []
-    for axes, quantity in zip(panels[0], AXES, strict=True):
+    order = [*AXES][:: -1 if focus and not traded else 1]
+    for axes, quantity in zip(panels[0], order, strict=True):
         for name, (colour, *look) in zip(names, cycle(LOOKS)):
             line = [row for row in measured if row.name == name]
             shown = colour if not focus else BLUE if name == focus else GREY
@@ -75,6 +77,7 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         else:
             _guides(axes, measured, quantity)
         axes.set(xscale="log", yscale="log", xlabel="N, tokens")
+        axes.margins(x=0.02)
         ticks = lengths[::-1][::2]  # the longest is one
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
         low, high = axes.get_ylim()
@@ -109,32 +112,18 @@ def _beside(rows: Sequence[Row], focus: str) -> dict[int, tuple[Row, Row]]:
 
 
 def _trade(beside: Mapping[int, tuple[Row, Row]]) -> tuple[str, bool]:
-    """What is won and lost, over all lengths; and whether both are."""
-    times, memory = (
-        [getattr(mine, of) / getattr(other, of) for mine, other in beside.values()]
-        if all(getattr(row, of) for pair in beside.values() for row in pair)
-        else []
-        for of in AXES
-    )
-    if not times or not memory:
+    """What is won and lost at the greatest length; and whether both are."""
+    mine, other = beside[max(beside)]
+    if not all(getattr(row, of) for row in (mine, other) for of in AXES):
         return "", False
-    mine, other = next(iter(beside.values()))
-    traded = (max(times) > 1 > max(memory)) or (min(memory) > 1 > min(times))
-    told = f"{_ratios(times, 'slower', 'faster')}, {_ratios(memory, 'more memory', 'less memory')}"
-    return f"{mine.name} beside {other.name}: {told}", traded
+    time, memory = (getattr(mine, of) / getattr(other, of) for of in AXES)
+    lost, won = _ratio(time, "slower", "faster"), _ratio(memory, "more memory", "less memory")
+    told = f"{mine.name} at {mine.n:,} tokens: {lost} than {other.name}, {won}"
+    return told[0].upper() + told[1:], time > 1 > memory or time < 1 < memory
 
 
-def _ratios(ratios: Sequence[float], more: str, less: str) -> str:
-    """From how many times to how many; where some are more and some less, as shares."""
-    if max(ratios) <= 1:
-        return f"{_range([1 / each for each in ratios])} times {less}"
-    if min(ratios) >= 1:
-        return f"{_range(ratios)} times {more}"
-    return f"{_range([1 / min(ratios)])} times {less} to {_range([max(ratios)])} times {more}"
-
-
-def _range(ratios: Sequence[float]) -> str:
-    return " to ".join(dict.fromkeys(_times(each) for each in (min(ratios), max(ratios))))
+def _ratio(ratio: float, more: str, less: str) -> str:
+    return f"{_times(max(ratio, 1 / ratio))} times {more if ratio > 1 else less}"
 
 
 def _times(ratio: float) -> str:
@@ -158,20 +147,20 @@ def _as_power(exponent: int, names: Sequence[str], alone: bool) -> str:
 
 
 def _gaps(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity) -> None:
-    """How many times, at the first and at the last length, where there is room for it."""
-    first, *_, last = [min(beside), max(beside)]
-    for n, side in ((first, 1), (last, -1)):
+    """How many times, at the first length, if there is room for it, and at the last."""
+    for n, side in ((min(beside), 1), (max(beside), -1)):
         one, other = sorted(getattr(row, quantity) for row in beside[n])
-        if other < ROOM * one:
+        narrow = other < ROOM * one
+        if narrow and side > 0:
             continue
         axes.plot([n, n], [one, other], ":", color=GREY, linewidth=2, label="_", zorder=0)
         axes.annotate(
             f"× {_times(other / one)}",
-            (n, one**0.4 * other**0.6),
-            (8 * side, 0),
+            (n, other if narrow else one**0.4 * other**0.6),
+            (0, 9) if narrow else (8 * side, 0),
             textcoords="offset points",
             ha="left" if side > 0 else "right",
-            va="center",
+            va="bottom" if narrow else "center",
         )
 
 

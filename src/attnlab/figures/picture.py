@@ -77,7 +77,7 @@ STYLE: Any = {
 }
 FIRST, OTHERS = "font-size:1.15em;font-weight:600", "opacity:0.75"  # lines of what is said
 # Panels whose right sides stand below each other where they do not fit beside each other.
-ROW = '<div style="display:flex;flex-wrap:wrap;place-content:normal flex-end">'
+ROW = '<div style="display:flex;flex-wrap:wrap;place-content:normal safe flex-end">'
 HATCH = "#c4c4c4"
 # Points from a line's end to its name, where a leader is between them, and a piece of the line.
 LEAD, STROKE = 36, 20

@@ -6,6 +6,7 @@ import { redrawn } from "./motion.mjs";
 function draw(body, model) {
   let parts;
   body.classList.add("cost");
+  const found = element("p", { class: "finding" });
   const told = element("p", { class: "told", "aria-live": "polite" });
   const toldMeasured = element("p", { class: "told-measured", "aria-live": "polite" });
   const send = (change) => model.send({ change });
@@ -36,6 +37,7 @@ function draw(body, model) {
     const measured = lines("measured", ["N", "time", "held at the most"]);
     const drawings = charts.map(() => element("div", { class: "chart" }));
     body.replaceChildren(
+      found,
       ...controls.slice(0, 1).map(({ node }) => node),
       element("div", { class: "controls" }, ...controls.slice(1).map(({ node }) => node),
         element("label", { class: "kind" }, "type of number ", kind)),
@@ -58,6 +60,7 @@ function draw(body, model) {
     state.charts.forEach((drawing, n) => redrawn(parts.drawings[n], drawing));
     for (const name of ["counts", "fits", "measured"]) parts[name].paint(state[name]);
     parts.measured.node.hidden = !state.measured.length;
+    setText(found, state.found);
     setText(told, state.told);
     setText(toldMeasured, state.told_measured);
   };

@@ -11,12 +11,16 @@ import traitlets
 from attnlab.figures.live import counts, fallback
 from attnlab.figures.live.cost_chart import (
     BLUE,
+    BOTTOM,
     CLEAR,
+    HEIGHT,
     ORANGE,
     RIGHT,
+    TOP,
     WIDTH,
     chart,
     drawing,
+    lines,
 )
 from attnlab.figures.live.counts import GIB, KIB, MEMORIES, MIB, SIZES, TIB, in_bytes
 from attnlab.figures.live.counts import in_number_words as in_words
@@ -37,7 +41,7 @@ WORK_TICKS = {1e6: "million", 1e9: "billion", 1e12: "trillion"}
 BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
 MOST_BYTES = 64 * TIB  # of the axis
 BOLD = ' font-weight="bold"'
-SIDE, ABOVE = 300, 28  # of the square of twice as many tokens, and the room over it
+SIDE = HEIGHT - TOP - BOTTOM  # of the square of twice as many tokens, as high as a chart's axis
 DRAWN = ("a laptop with 16 GiB", "a GPU with 140 GiB")  # the third is too close to the last
 NUMBERS = "all counts in numbers"
 MEANING = (
@@ -163,14 +167,20 @@ class Cost(Figure):
                 _memory(n, heads, size, measured, here),
                 _work(n, d, measured),
             ],
-            "told": _told(n, d, heads, inputs["dtype"]),
+            "found": "Twice as long, four times the memory: "
+            + f"{in_bytes(scores)} → {in_bytes(4 * scores)}".replace(" ", "\u00a0"),
+            "told": _told(n, d, scores),
             "told_measured": _told_measured(measured, d, heads, size),
             "numbers": NUMBERS,
             "meaning": MEANING,
         }
 
     def summary(self) -> str:
-        return str(self.state["told"])
+        many = f"{self.heads} head{'s' if self.heads > 1 else ''}"
+        return (
+            f"{self.n:,} tokens, d = {self.d:,}, {many}, {self.dtype}. {self.state['found']}. "
+            f"{self.state['told']}"
+        )
 
     def controls(self) -> Values:
         given = {"n": LENGTHS, "d": WIDTHS, "heads": HEADS, "dtype": [*SIZES]}
@@ -184,7 +194,7 @@ class Cost(Figure):
         for n in lengths:
             state = self.computed({**unmeasured, "n": n})
             piece = (
-                f"<p>{html.escape(state['told'])}</p>"
+                f"<p><b>{html.escape(state['found'])}</b></p><p>{html.escape(state['told'])}</p>"
                 f"{fallback.beside(*state['charts'], wide='1 1 260px')}"
                 f"<details><summary>{NUMBERS}</summary>"
                 f"{fallback.lines('counted', state['counts'])}"
@@ -225,20 +235,16 @@ def _in_time(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
-def _told(n: int, d: int, heads: int, dtype: str) -> str:
-    """The counts in sentences."""
-    size = SIZES[dtype]
-    scores = counts.score_bytes(n, heads, size)
+def _told(n: int, d: int, scores: int) -> str:
+    """What the pictures do not say."""
     squared = counts.score_flops(n, d) + counts.mixing_flops(n, d)
     total = counts.total_flops(n, d)
     fits = [name for name, memory in MEMORIES.items() if scores <= memory]
-    room = f"they fit into {fits[0]}" if fits else "they fit into none of the three memories"
-    like = f", about {LIKE[n]}" if n in LIKE else ""
+    room = f"fit into {fits[0]}" if fits else "fit into none of the three memories"
     return (
-        f"{n:,} tokens{like}, d = {d:,}, {heads} head{'s' if heads > 1 else ''}, {dtype}: "
-        f"{in_words(total)} operations, {100 * squared / total:.0f} % of them in the two products "
-        f"that grow as N². Beyond N = {2 * d:,} these are the larger part. The scores take "
-        f"{in_bytes(scores)}: {room}. Twice as many tokens need four times as much memory."
+        f"One layer, one text: {in_words(total)} operations, {100 * squared / total:.0f} % of them "
+        f"in the two products that grow as N²; beyond N = {2 * d:,} these are the larger part. "
+        f"The scores {room}."
     )
 
 
@@ -258,7 +264,7 @@ def _told_measured(measured: Measured | None, d: int, heads: int, size: int) -> 
 
 def _squares(n: int, heads: int, size: int) -> str:
     """The scores of N tokens, of twice as many, and of a page, as squares of one scale."""
-    half, edge = SIDE / 2, 1
+    half = SIDE / 2
     scores, twice = (in_bytes(counts.score_bytes(each, heads, size)) for each in (n, 2 * n))
     like = f", {LIKE[n]}" if n in LIKE else ""
     page = max(half * PAGE / n, 2)
@@ -277,21 +283,15 @@ def _squares(n: int, heads: int, size: int) -> str:
     )
     return drawing(
         f"scores as squares: {n:,} tokens take {scores}, {2 * n:,} tokens four times that, {twice}",
-        text(edge, 17, f"scores of {n:,} tokens{like}", more=BOLD),
-        f'<g transform="translate({edge:g} {ABOVE})"><g fill="{BLUE}" fill-opacity="0.15" '
+        text(0, 16, f"scores of {n:,} tokens{like}", more=BOLD),
+        f'<g transform="translate(1 {TOP})"><g fill="{BLUE}" fill-opacity="0.15" '
         f'stroke="{BLUE}" stroke-dasharray="5 4">{others}</g>{named}'
         f'<rect width="{half}" height="{half}" fill="{BLUE}"/>'
-        + text(half / 2, half / 2 + 6, scores, "middle", f' fill="{GROUND}" font-weight="bold"')
+        + text(half / 2, half / 2 + 6, scores, "middle", f' fill="{GROUND}"{BOLD}')
         + small * (n > PAGE)
+        + lines(SIDE + 12, half - 12, "twice", "as long:", anchor="start")
+        + text(SIDE + 12, half + 24, twice, more=BOLD)
         + "</g>",
-        text(
-            edge,
-            ABOVE + SIDE + 22,
-            f"twice as long, four times: {twice}",
-            more=' font-weight="bold"',
-        ),
-        wide=SIDE + 2,
-        high=ABOVE + SIDE + 32,
     )
 
 

@@ -122,6 +122,6 @@ def chart(lengths: tuple[float, float], values: tuple[float, float]) -> Chart:
     return Chart(Axis(*lengths, LEFT, WIDTH - RIGHT), Axis(*values, HEIGHT - BOTTOM, TOP))
 
 
-def drawing(said: str, *parts: str, wide: int = WIDTH, high: int = HEIGHT) -> str:
+def drawing(said: str, *parts: str) -> str:
     """Parts as a picture with a name that is read out."""
-    return svg(said, (0, 0, wide, high), *parts, wide=480, size=SIZE)
+    return svg(said, (0, 0, WIDTH, HEIGHT), *parts, wide=480, size=SIZE)

@@ -18,12 +18,13 @@ BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-UNDER_ROOFS, OVER_ROOFS = 24, 40  # how many times farther the axis goes than the roofs
-LEFT, WIDE, HIGH, RIGHT = 62, 370, 266, 66  # room for numbers, of the plot, room for names
+UNDER_ROOFS, OVER_ROOFS = 24, 14  # how many times farther the axis goes than the roofs
+LEFT, WIDE, HIGH, RIGHT = 66, 370, 266, 74  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
-MOVING, COMPUTING = "limited by moving bytes", "by computing"
-OVER, UNDER = 4, 48  # room over the plot and under it
-LINE, LETTER = 21, 10.4  # of words, where they are largest: from line to line, and a letter
+MOVING, COMPUTING = "limited by moving", "by computing"
+ALONG_AT = 0.49  # of the way up to the bend, the middle of what limits there
+OVER, UNDER = 26, 48  # room over the plot and under it
+LINE, LETTER = 23, 11.8  # of words, where they are largest: from line to line, and a letter
 CLOSE = 1.03  # times as far along, and works are in one place
 MOST = 3  # works
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
@@ -83,7 +84,7 @@ class Roofline(Dialled):
         batch, devices = inputs["batch"], inputs["devices"]
         works = in_order(inputs["works"], batch)
         return {
-            "titles": ["TFLOP/s at best (log), % of the peak"],
+            "titles": ["TFLOP/s at best (log)"],
             "pictures": [_chart(works, in_order(inputs["works"], BATCHES[0]), devices)],
             "folded": "The same in a table",
             "caption": CAPTION,
@@ -273,7 +274,8 @@ def _along(axes: Chart, highest: Device) -> str:
         (axes.across.at(each), axes.up.at(highest.tera(each))) for each in (ALONG[0], bend)
     )
     turned = degrees(atan2(to_y - y, to_x - x))
-    place = f"translate({(x + to_x) / 2:.1f} {(y + to_y) / 2:.1f}) rotate({turned:.1f})"
+    x, y = x + ALONG_AT * (to_x - x), y + ALONG_AT * (to_y - y)
+    place = f"translate({x:.1f} {y:.1f}) rotate({turned:.1f})"
     words = _shifted(0, -13, 0, "middle", MOVING, f' fill="{GREY}"')
     return f'<g transform="{place}">{words}</g>'
 
@@ -308,19 +310,19 @@ def _named(axes: Chart, works: Mapping[str, float], devices: Sequence[Device]) -
         shares = [f"{_called(d, devices)} {_share(d, each)}" for d, _ in _from_the_top(devices)]
         long = LETTER * max(len(name), len(", ".join(shares)))
         x, speeds = axes.across.at(each), [device.tera(each) for device in devices]
-        left, y, down = min(x + 12, end - long), HIGH - 4.0 - LINE, 0.0
+        left, y, down, anchor = min(x + 12, end - long), HIGH - 4.0, -1.15, "start"
         if n == len(places) - 1 > 0:
-            left = min(max(x - long / 2, 8), WIDE - 6 - long)
-            y, down = axes.up.at(max(speeds)) - 20, -1.15
+            left, anchor = min(max(x, 8 + long / 2), end - long / 2), "middle"
+            y, down = axes.up.at(max(speeds)) - 9, -1.85
         elif n:
             start = ALONG[0] * (ALONG[1] / ALONG[0]) ** (left / WIDE)
-            y = axes.up.at(min(*speeds, *(device.tera(start) for device in devices)))
-            y += LINE + (2 if x < WIDE / 2 else 24)  # there under what limits on the right
+            y = axes.up.at(min(*speeds, *(device.tera(start) for device in devices))) + 1
+            down = 1 if x < WIDE / 2 else 2.2  # there under what limits on the right
         else:
-            foot = f"M{x:.1f} {axes.up.at(min(speeds)):.1f}V{y:.1f}"
+            foot = f"M{x:.1f} {axes.up.at(min(speeds)):.1f}V{y - 25:.1f}"
             drawn += f'<path stroke="currentColor" stroke-dasharray="2 3" d="{foot}"/>'
-        drawn += _shifted(left, y, down, "start", name, f' font-weight="bold"{CLEAR}')
-        drawn += _shifted(left, y, down + 1.15, "start", ", ".join(shares), CLEAR)
+        drawn += _shifted(left, y, down, anchor, name, f' font-weight="bold"{CLEAR}')
+        drawn += _shifted(left, y, down + 1.15, anchor, ", ".join(shares), CLEAR)
     return drawn
 
 

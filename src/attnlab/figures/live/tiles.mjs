@@ -40,10 +40,12 @@ function draw(body, model) {
   const bar = element("div");
   const { heads, captions, request, short, meaning, pictures } = model.get("state");
   const drawings = pictures.map((_, n) => element("div", { class: n ? "memory narrow" : "memory wide" }));
+  const found = element("p", { class: "finding" });
   const told = element("p", { class: "told", "aria-live": "polite" });
   const compared = element("p", { class: "compared" });
   const parts = Object.fromEntries(TABLES.map((name) => [name, lines(captions[name], heads[name])]));
   body.append(
+    found,
     element("div", { class: "tools" }, bar, tools),
     ...drawings,
     element("div", { class: "words" }, told, compared),
@@ -88,6 +90,7 @@ function draw(body, model) {
     buttons.on.setAttribute("aria-disabled", state.step === steps);
     paint(state.pictures);
     for (const name of Object.keys(parts)) parts[name].paint(state[name]);
+    setText(found, state.found);
     setText(told, state.told);
     setText(compared, state.compared);
   };

@@ -133,6 +133,7 @@ class Tiles(Figure):
                 [*(kept_words(i, kept[i]) if i in tile.queries else (f"{i}", *"····")), *shown]
                 for i, (_, *shown) in enumerate(out_words(out, plain))
             ],
+            "found": found(tile, kept),
             "told": in_words(inputs["step"], loop, kept),
             "compared": compared(out, plain, len(k), len(loop), block),
         }
@@ -197,6 +198,20 @@ def held(tile: Tile, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> list[list[s
     here, there = (sum(each) for each in zip(*numbers.values(), strict=True))
     numbers["together"] = (here, there)
     return [[name, *map(str, sides)] for name, sides in numbers.items()]
+
+
+def found(tile: Tile, kept: dict[int, Kept]) -> str:
+    """What happens now to what was kept, of the query to which most happens."""
+    least = min(tile.queries, key=lambda i: kept[i].factor)
+    if tile.is_first:
+        many = len(tile.queries) > 1
+        comes, of_it = ("come", "them") if many else ("comes", "it")
+        who = named("Query", "Queries", tile.queries)
+        return f"{who} {comes} in: nothing of {of_it} is kept yet"
+    if kept[least].m > kept[least].before:
+        counts = written(kept[least].factor, 2)
+        return f"A larger score comes: what query {least} kept counts × {counts}"
+    return "No larger score comes: all that was kept counts in full"
 
 
 def in_words(step: int, loop: list[Tile], kept: dict[int, Kept]) -> str:
@@ -266,5 +281,6 @@ def _still(state: Values) -> str:
     tables = fallback.beside(
         *(fallback.lines(CAPTIONS[name], state[name], HEADS[name]) for name in STILL)
     )
-    told = f"<p>{html.escape(state['told'])} {html.escape(state['compared'])}</p>"
+    told = f"<p><b>{html.escape(state['found'])}</b></p>"
+    told += f"<p>{html.escape(state['told'])} {html.escape(state['compared'])}</p>"
     return f"{drawings}{told}<details><summary>{REQUEST}</summary>{tables}</details>"

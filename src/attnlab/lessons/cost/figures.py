@@ -15,6 +15,8 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
+ALIKE = 1.1  # times, within which two ways are about as fast
+
 
 @in_style
 def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int) -> Picture:
@@ -29,11 +31,23 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
     axes.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", linewidth=3)
     best = min(tiles, key=lambda width: tiles[width])
     axes.plot(best, tiles[best], "o", color=ORANGE, markersize=12)
+    for width in {min(tiles), best, max(tiles)}:
+        at, side = (width, tiles[width]), (width == min(tiles)) - (width == max(tiles))
+        axes.annotate(
+            in_seconds(tiles[width]),
+            at,
+            (12 * side, 0 if side else 12),
+            textcoords="offset points",
+            ha=("center", "left", "right")[side],
+            va="center" if side else "bottom",
+            weight="normal" if width != best else "bold",
+        )
     for name, taken in beside.items():
-        ends = min(tiles), max(tiles)
-        axes.plot(ends, [taken] * 2, "--", color=GREY, linewidth=1.8, label=name, zorder=0)
+        ends, named = (min(tiles), max(tiles)), f"{name}: {in_seconds(taken)}"
+        axes.plot(ends, [taken] * 2, "--", color=GREY, linewidth=1.8, label=named, zorder=0)
     axes.set(xscale="log", yscale="log", xlabel="width of a tile")
-    shown = [*tiles][::-1][::2][::-1]  # the widest is one
+    axes.margins(x=0.02)
+    shown = [*tiles][::2]
     axes.set_xticks(shown, [f"{width:,}" for width in shown])
     low, high = axes.get_ylim()
     ticks = [by * 10.0**power for power in range(-6, 3) for by in (1, 2, 5)]
@@ -42,11 +56,16 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
     axes.minorticks_off()
     name_lines(axes)
     by_width = ", ".join(f"{width}: {seconds:.2g}" for width, seconds in tiles.items())
+    alike = [
+        f"“{name}”" for name, taken in beside.items() if 1 / ALIKE < taken / tiles[best] < ALIKE
+    ]
+    heading = f"Your tiles are fastest {best:,} wide: {in_seconds(tiles[best])}"
+    if alike:
+        heading += f", about as fast as {' and '.join(alike)}"
     others = ", ".join(f"{name} {seconds:.2g}" for name, seconds in beside.items())
     return Picture(
         figure,
         f"Seconds for {tokens:,} tokens over the width of a tile, both logarithmic. {by_width}. "
         f"Level lines: {others}.",
-        f"Your tiles are fastest {best:,} wide: {in_seconds(tiles[best])} for {tokens:,} tokens\n"
-        "Dashed: ways without tiles.",
+        f"{heading}\n{tokens:,} tokens. Dashed: ways without tiles.",
     )

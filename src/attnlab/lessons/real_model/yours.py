@@ -31,7 +31,8 @@ MOST = 3  # words that are written
 LEAST = 0.04  # a weight that is drawn
 ALIKE = 0.005  # between the largest weight and the smallest of equal ones
 MORE = "…"  # for words at the beginning that have no room
-HIGH, NAMED, LINE, UNDER, WAS = 268, 22, 152, 204, 254  # of the sheet; y of what is on it
+HIGH, LINE, UNDER, WAS = 204, 114, 147, 188  # of the sheet; y of what is on it
+NAME = "the model’s own"  # attention, beside what it wrote
 SIZES, GAP, EDGE, BREAK = (26, 24, 22, 20, SMALL), 10, 8, 16
 HIGHEST, BADGE = 72, 15  # an arc; how far a sign reaches
 TICK = (-5.5, 0.5), (-1.5, 4.5), (5.5, -4.5)
@@ -51,17 +52,17 @@ def film(function: Backend, text: str) -> Film:
     own, new = (_written(each, given) for each in (OWN, function))
     said = " ".join(each.word for each in own).removesuffix(" .")
     pairs = [(a.word, b.word) for a, b in zip(own, new, strict=False)]
-    many = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), len(pairs))
-    differs = pairs[many - 1][0] != pairs[many - 1][1]
+    pairs = pairs[: next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)]
+    was, now = pairs[-1]
+    title = f"Your attention writes “{now}” where the model’s own wrote “{was}”"
+    if was == now:
+        same = ("word", "two words", "three words")[len(said.split()) - 1]
+        title = f"Your attention writes the same {same} as the model’s own"
     sheet = _Sheet(given, own, new)
     told = f"With its own attention the model wrote “{said}”. Now your function is in."
     frames = [Frame(sheet.parts(0), told)]
-    frames += [Frame(sheet.parts(n), _told(given, new, n)) for n in range(1, many + 1)]
-    told = "It writes the same as with its own attention, word for word."
-    if differs:
-        was, now = pairs[many - 1]
-        told = f"With your function it writes “{now}”, where it wrote “{was}” before."
-    return Film("Your function writes", [*frames, Frame(sheet.parts(many), told)], HIGH)
+    frames += [Frame(sheet.parts(n), _told(given, new, n)) for n in range(1, len(pairs) + 1)]
+    return Film(title, frames, HIGH)
 
 
 def _written(function: Backend, given: Sequence[str]) -> list[Written]:
@@ -84,7 +85,7 @@ def _told(given: Sequence[str], new: Sequence[Written], n: int) -> str:
         return f"All words get the same weight, and {writes}."
     asks, most = len(given) + n - 2, weights.index(max(weights))
     whom = "itself" if most == asks else f"“{words[most]}”"
-    return f"One head looks from “{words[asks]}” most at {whom}, and {writes}."
+    return f"From “{words[asks]}”, framed, one head looks most at {whom}, and {writes}."
 
 
 class _Sheet:
@@ -95,17 +96,19 @@ class _Sheet:
     ) -> None:
         both = [(a.word, b.word) for a, b in zip(own, new, strict=False)]
         slots = [max(each, key=len) for each in both]
-        room = WIDE - 2 * EDGE - BREAK
+        room, named = WIDE - 2 * EDGE - BREAK - GAP, 1.1 * across([NAME], SMALL)
         whole = ((size, 0) for size in SIZES)
         fewer = ((SMALL, skipped) for skipped in range(2, len(given)))
         self.size, self.skipped = next(
             (size, skipped)
             for size, skipped in (*whole, *fewer, (SMALL, len(given)))
-            if across([*self._seen(given, skipped), *slots], size, GAP) <= room
-            or skipped == len(given)
+            if skipped == len(given)
+            or max(across(self._seen(given, skipped), size, GAP), named) + across(slots, size, GAP)
+            <= room
         )
         self.read = self._seen(given, self.skipped)
-        at = places([*self.read, *slots], self.size, GAP, EDGE)
+        left = EDGE + max(named - across(self.read, self.size, GAP), 0)
+        at = places([*self.read, *slots], self.size, GAP, left)
         self.start, self.both, self.new = len(self.read), both, new
         self.at = [x + BREAK * (n >= self.start) for n, x in enumerate(at)]
 
@@ -117,12 +120,14 @@ class _Sheet:
     def parts(self, many: int) -> list[Part]:
         """So many words are written, and the last of them has its arcs."""
         top, high = LINE - 0.75 * self.size - 9, self.size + 14
-        right = self.at[self.start - 1] + LETTER * self.size * len(self.read[-1]) / 2 + 6
+        left, right = self._ends(0)[0], self._ends(self.start - 1)[1]
         parts = [
-            box("read", (2, top), (right - 2, high), GREY, 0.13),
-            word("new", EDGE, NAMED, "your function", ORANGE, "start", weight=700),
-            word("own", EDGE, WAS, "its own attention", BLUE, "start", SMALL, 700),
+            box("read", (left, top), (right - left, high), GREY, 0.13),
+            word("own", EDGE, WAS, NAME, BLUE, "start", SMALL, 700),
         ]
+        if many:
+            left, right = self._ends(self.start + many - 2)
+            parts.append(box("asks", (left, top), (right - left, high), ORANGE, 0, 2.5))
         for n, text in enumerate(self.read):
             parts.append(word(f"read {n}", self.at[n], LINE, text, size=self.size))
         for n, (own, new) in enumerate(self.both):
@@ -134,6 +139,12 @@ class _Sheet:
                 look = (BLUE, TICK) if same else (ORANGE, CROSS)
                 parts += _badge(f"{'same' if same else 'differs'} {n}", x, UNDER, *look)
         return [*(self._arcs(many - 1, top - 3) if many else []), *parts]
+
+    def _ends(self, n: int) -> Place:
+        """Where the room of a word begins and ends."""
+        text = (self.read + [each for _, each in self.both])[n]
+        half = LETTER * self.size * max(len(text), 2) / 2 + GAP / 2 - 2
+        return self.at[n] - half, self.at[n] + half
 
     def _arcs(self, n: int, floor: float) -> list[Part]:
         """From the word before the one that is written; those to words left out are one."""

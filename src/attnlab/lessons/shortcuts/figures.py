@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from attnlab.figures.picture import BLUE, GREY, ORANGE, QUIET, Picture, in_style, new_figure
 
+BESIDE = 0.06  # of the way between two numbers of books, from one line to the next
+
 
 @in_style
 def found(
@@ -22,20 +24,27 @@ def found(
     figure, [[place]] = new_figure(width=7.6, height=3.6)
     best, *_ = right
     colours, places = {best: BLUE, focus: ORANGE}, range(len(books))
-    for name, shares in right.items():
+    for n, (name, shares) in enumerate(right.items()):
+        beside = [each + BESIDE * (n - (len(right) - 1) / 2) for each in places]
         colour = colours.get(name, GREY)
         dashes = "-" if name in colours else (0, (3, 3))  # over a line that it meets
-        place.plot(places, shares, "o", ls=dashes, color=colour, ms=8, lw=3, clip_on=False)
+        place.plot(beside, shares, "o", ls=dashes, color=colour, ms=8, lw=3, clip_on=False)
         place.annotate(
             f"{name}, {shares[-1]:.0%}".replace("%", " %"),
             (places[-1], shares[-1]),
-            (10, 0),
+            (22, 0),
             textcoords="offset points",
             va="center",
             color=colour,
         )
     place.axhline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
-    place.text(0, chance, f"guessing one of {1 / chance:.0f} letters", color=QUIET, va="bottom")
+    place.annotate(
+        f"guessing one of {1 / chance:.0f} letters",
+        (0, chance),
+        (0, 5),
+        textcoords="offset points",
+        color=QUIET,
+    )
     place.set(xlabel="books in a text", ylim=(0, 1.06), title="right letters")
     place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     place.set_xticks(places, map(str, books))
