@@ -1242,12 +1242,12 @@ def test_bars_are_times_and_six_trips_fill_most_of_the_longer_one() -> None:
     alone = 4 * 16384**2 * run["d"] * run["heads"] / run["peak"]["flops"]
     moving = film.TRIPS * film.trip()
     assert alone + moving == pytest.approx(slow, rel=0.05)  # so trips are what takes the time
-    assert alone < fast < 1.5 * alone
+    assert alone < fast < 1.5 * alone  # most of it computes
     looks, last = shown("13-gpu-sdpa"), texts_of("13-gpu-sdpa", -1)
     assert (last["slow"], last["fast"]) == ("20 ms", "3.8 ms")
-    assert last["moved"] == "6 trips: 17.5 ms"
+    assert last["moved"] == "6 trips ≥ 17.5 ms"
     assert moving == pytest.approx(0.0175, abs=5e-5)
-    for look, many in zip(looks, (0, 1, 3, 5, 6, 6, 6, 6, 6), strict=True):
+    for look, many in zip(looks, (0, 1, 3, 5, 6, 6, 6, 6), strict=True):
         bars = [float(look[f"bar {way}"]["width"]) for way in film.WAYS]
         assert bars[1] / bars[0] == pytest.approx(fast / slow, abs=0.01)
         took = [look[f"took {trip}"] for trip in range(1, film.TRIPS + 1)]
@@ -1261,8 +1261,8 @@ def test_bars_are_times_and_six_trips_fill_most_of_the_longer_one() -> None:
 def test_scores_go_to_memory_and_back_three_times_and_a_tile_stays_on_the_chip() -> None:
     from attnlab.lessons.gpu_sdpa import opening as film
 
-    looks, texts = shown("13-gpu-sdpa"), [texts_of("13-gpu-sdpa", n) for n in range(8)]
-    expected = [[], [1], [2, 3], [4, 5], [6], [], [], [], [1, 2, 3, 4, 5, 6]]
+    looks, texts = shown("13-gpu-sdpa"), [texts_of("13-gpu-sdpa", n) for n in range(7)]
+    expected = [[], [1], [2, 3], [4, 5], [6], [], [], [1, 2, 3, 4, 5, 6]]
     for look, trips in zip(looks, expected, strict=True):
         seen = {key for key in look if key.startswith("trip") and look[key]["opacity"]}
         assert seen == {f"trip {trip}" for trip in trips}
@@ -1270,13 +1270,13 @@ def test_scores_go_to_memory_and_back_three_times_and_a_tile_stays_on_the_chip()
             way = points(look[f"trip {trip}"])[:4, 0]
             assert (way[3] < way[0]) == trip % 2  # an odd one goes to memory
     sizes = [{key: text for key, text in each.items() if "bytes" in key} for each in texts]
-    assert [{*each.values()} for each in sizes] == [set(), *4 * [{"8.6 GB"}], *3 * [set()]]
-    assert [each.get("step") for each in texts] == ["scores", *film.STEPS, None, None, None]
+    assert [{*each.values()} for each in sizes] == [set(), *4 * [{"8.6 GB"}], *2 * [set()]]
+    assert [each.get("step") for each in texts] == ["scores", *film.STEPS, None, None]
     for look in (looks[0], looks[-1]):
         chip, memory = look["chip"], look["memory"]
         assert all(float(chip[by]) < float(memory[by]) for by in ("width", "height"))
-    assert ["held" in look for look in looks] == [*5 * [True], *3 * [False], True]
-    for look, step in zip(looks[5:], ("scores", "softmax", "mix"), strict=False):
+    assert ["held" in look for look in looks] == [*5 * [True], *2 * [False], True]
+    for look, step in zip(looks[5:], ("scores", "mix"), strict=False):
         inside, tile = look["chip"], look["tile"]
         assert tile["x"] == look[f"at {step}"]["x"]
         left = float(tile["x"]) - float(inside["x"])

@@ -33,9 +33,9 @@ PLACES, TILE = (216, 285, 363, 437), 26  # of the steps on it; a tile's side
 ARROW, THIN = (12, 20, 24), (1, 5, 9)  # half a shaft's thickness, half a tip's, and its length
 BARS = {"naive": 155.0, "sdpa": 224.0}  # of times: tops
 BAR, LONGEST, HERO = 34, RIGHT - LEFT, 30  # thick; long; size of numbers
-# At the end, over each bar: how far, sizes of a memory and a chip, and the six arrows.
-ENDS, OVER = {"naive": 94.0, "sdpa": 228.0}, 64
-SMALL_MEMORY, SMALL_CHIP, CLOSE, FINE = (110, 54), (80, 42), 8.8, (1.6, 4, 8)
+# At the end, under each bar: how far, sizes of a memory and a chip, and the six arrows.
+ENDS, UNDER = {"naive": 32.0, "sdpa": 170.0}, 69
+SMALL_MEMORY, SMALL_CHIP, CLOSE, FINE = (110, 56), (80, 44), 9, (2.2, 4.5, 9)
 Rows = dict[str, dict[str, Any]]
 
 
@@ -49,22 +49,22 @@ def opening() -> Film:
         f"{_ms(fast)}. Guess why."
     )
     travels = (
-        f"attend writes {_size()} of scores to memory: {_ms(trip())} at this memory's best speed.",
+        f"attend writes {_size()} of scores to memory: {_ms(trip())} at the best speed measured for "
+        "it.",
         "It reads them back, only to scale them, and writes them again.",
         "Back for the softmax, which writes as many weights.",
         f"And back for the mix: six trips, most of the {_ms(slow)}.",
     )
     stays = (
         "PyTorch's call computes a tile of scores on the chip.",
-        "The tile is scaled there and goes through softmax.",
-        "It is mixed, and the next one comes. No score travels.",
+        "The tile goes through all four steps there, and the next one comes. No score travels.",
     )
     frames = [Frame([*_attend("scores", 0), *_bars(rows, 0, BARS)], begin)]
     for says, step in zip(travels, STEPS, strict=True):
         frames.append(Frame([*_attend(step, STEPS[step]), *_bars(rows, STEPS[step], BARS)], says))
-    for says, at in zip(stays, (0, 2, 3), strict=True):
+    for says, at in zip(stays, (0, 3), strict=True):
         frames.append(Frame([*_call(at), *_bars(rows, TRIPS, BARS)], says))
-    end = f"Scores that travel: {_ms(slow)}. Scores that stay: {_ms(fast)}."
+    end = f"Scores that travel: {_ms(slow)}. Scores that stay: {_ms(fast)}, most of it computing."
     return Film(f"Where do {_ms(slow)} go?", [*frames, Frame(_both(rows), end)], HIGH)
 
 
@@ -180,7 +180,7 @@ def _both(rows: Rows) -> list[Part]:
     """Each way over its time: six trips of all scores, or a tile that stays on the chip."""
     (wide, tall), (chip, low) = SMALL_MEMORY, SMALL_CHIP
     road, x, inner = (LEFT + wide + 5, RIGHT - chip - 5), RIGHT - chip / 2, tall - 16
-    middles = {way: top - OVER for way, top in ENDS.items()}
+    middles = {way: top + UNDER for way, top in ENDS.items()}
     parts = _bars(rows, TRIPS, ENDS)
     for way, y in middles.items():
         key = "" if way == "naive" else " of the call"
@@ -222,7 +222,7 @@ def _size() -> str:
 
 
 def _moved() -> str:
-    return f"{TRIPS} trips: {1000 * TRIPS * trip():.3g} ms"
+    return f"{TRIPS} trips ≥ {1000 * TRIPS * trip():.3g} ms"
 
 
 def _ms(seconds: float) -> str:
