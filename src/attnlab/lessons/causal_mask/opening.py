@@ -47,7 +47,7 @@ def opening() -> Film:
     )
     masked = (
         "So each word gets a curtain over what follows it: the mask.",
-        "Now it is one pass. Each orange word listens as it did in its own: never ahead.",
+        "Now it is one pass. Each orange word listens most to a blue one, as before: never ahead.",
         "What comes next? On each curtain stands the model’s likeliest word.",
         f"One pass, six guesses: {right} right, among them all {len(TEXT) - again_at} of the "
         "repeat.",
@@ -107,7 +107,7 @@ def _cloth(key: str, top: float, high: float, left: float, right: float) -> list
         box(key, corner, size, GROUND),
         box(f"{key}’s face", corner, size, PURPLE, 0.2),
         line(f"{key}’s folds", folds, PURPLE, high, 0.07, dashes, "butt"),
-        line(f"{key}’s hem", hem, PURPLE, 4, cap="butt"),
+        line(f"{key}’s hem", hem, PURPLE, 4, float(left < right), cap="butt"),
     ]
 
 

@@ -34,7 +34,7 @@ NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
 HEADING, ROWS, BAND = 198, {"with": 228, "without": 262}, 31  # of the table; how tall its rows are
 COLUMNS, HALF = {TEXT[-1]: 202, ONE: 282}, 24  # their middles, and half of a verb
 OFFS = {"with": (), "without": (SUBJECT,)}  # heads that are removed
-WON, BAR = 166, 200  # where bars of how often the last noun wins begin, and their longest
+WON, BAR = 334, 140  # where bars of how often the last noun wins begin, and their longest
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
 
@@ -199,23 +199,21 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     parts, whose = [], {"with": ITS, "without": LAST}
     found = len(tried) == len(ROWS) * len(COLUMNS) and not state.off
     if found:
-        parts.append(word("wins", WON, HEADING, "the last noun wins", GREY, "start"))
+        parts.append(word("wins", WON, HEADING, "last noun wins", GREY, "start"))
     for name, y in ROWS.items():
         colour, says = whose[name], f"{name} {_named(SUBJECT)}"
         parts += [
             box(f"band {name}", (0, y - BAND + 9), (WIDE, BAND), colour, 0.12),
             word(f"row {name}", 10, y, says, GREY, "start", SMALL),
         ]
-        if found:
-            share = follows_last(OFFS[name])
-            won = f"{100 * share:.0f} of 100"
-            x = WON + BAR * share + (10 if share else 0)
+        if found:  # in a track from none to all
+            share, corner, high = follows_last(OFFS[name]), (WON, y - BAND + 13), BAND - 8
+            says, ink = f"{100 * share:.0f} of 100", GROUND if share > 0.5 else colour
             parts += [
-                box(f"won {name}", (WON, y - BAND + 13), (BAR * share, BAND - 8), colour),
-                word(f"wins {name}", x, y + 1, won, colour, "start", 24, 700),
+                box(f"track {name}", corner, (BAR, high), GROUND),
+                box(f"won {name}", corner, (BAR * share, high), colour),
+                word(f"wins {name}", WON + 10, y, says, ink, "start", weight=700),
             ]
-    if found:
-        return parts
     for last, x in COLUMNS.items():
         weight = 600 if last == state.last else 400
         parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
