@@ -967,20 +967,24 @@ def test_lesson_14s_words_trade_places_and_mostly_nothing_changes_with_equal_wei
         texts_of("14-real-model", -1),
         opening_of("14-real-model").state["frames"][-1]["told"],
     )
-    for by, name, many in ((writing.OWN, "as trained", 0), (writing.EQUAL, "all equal", 98)):
+    for by, name, many in ((writing.OWN, "as trained", 105), (writing.EQUAL, "all equal", 7)):
         wrote = {(text[1], text[2]): writing.step(by, text).word for text in texts}
-        same = [wrote[a, b] == wrote[b, a] for a, b in wrote if a < b]
-        assert (sum(same), len(same)) == (many, 105)
+        apart = [wrote[a, b] != wrote[b, a] for a, b in wrote if a < b]
+        assert (sum(apart), len(apart)) == (many, 105)
         assert all(a == word for (a, _), word in wrote.items()) == (by is writing.OWN)
-        assert last[f"{name} same"] == str(many)
+        assert last[f"{name} apart"] == str(many)
         drawn = {
-            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "same")
+            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "apart")
         }
-        assert drawn == {"all": 105, "same": many}
+        assert drawn == {"all": 105, "apart": many}
     for key, text in (("dogcat", model_film.TEXT), ("catdog", model_film.TRADED)):
         assert [last[f"{key} word {n}"] for n in range(1, 6)] == [*text]
         assert last[f"{key} wrote"] == writing.step(writing.EQUAL, text).word == model_film.RIVAL
-    assert told.endswith("in 98 of 105 such pairs; as trained, in none.")
+        arcs = [shown("14-real-model")[-1][f"{key} look {n}"] for n in range(1 + len(text))]
+        thick = [float(each["stroke-width"]) for each in arcs]
+        assert thick == pytest.approx([1 + (model_film.THICKEST - 1) / len(arcs)] * len(arcs))
+        assert {each["stroke"] for each in arcs} == {GREY.drawn}
+    assert told.endswith("tells 7 apart; as trained, all 105, copying what followed.")
 
 
 def _many(parts: dict[str, dict[str, float | str]], start: str) -> int:
@@ -1195,14 +1199,14 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
     right = {way: known[way]["right"] for way in film.WAYS}
     rows = {f"{way} " * (way != "shared"): way for way in film.AT_REST}
-    for n, key, way in (
-        *((n, "", way) for n, way in enumerate(right, 1)),
-        *((-1, key, way) for key, way in rows.items()),
+    for n, key, keeps, way in (
+        *((n, "", "keeps", way) for n, way in enumerate(right, 1)),
+        *((-1, key, f"{way} keeps", way) for key, way in rows.items()),
     ):
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
         assert texts[f"{key}name"] == film.WAYS[way][0]
         assert texts[f"{key}right"] == f"{100 * right[way]:.0f}%"
-        assert texts[f"{key}keeps"] == f"{100 * film.share(way):.0f}%"
+        assert texts[keeps] == f"{100 * film.share(way):.0f}%"
         colour = BLUE if right[way] == 1 else ORANGE
         assert parts[f"{key}right"]["fill"] == colour.drawn
     assert right["full"] == right["shared"] == 1

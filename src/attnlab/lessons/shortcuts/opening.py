@@ -187,9 +187,9 @@ def _rows(known: Known) -> list[Part]:
     """What three ways keep, and how often each is right."""
     guess, high = START + LONG / LETTERS, SMALLER * (LOW - TOP)
     parts = [
-        word("kept", COUNT, 18, "kept", PURPLE, "end", SMALL),
+        word("kept title", COUNT, 18, "kept", PURPLE, "end", SMALL),
         word("guesses", guess, 18, "guess", GREY, size=SMALL),
-        word("of all", RIGHT, 18, "right", GREY, "end", SMALL),
+        word("right title", RIGHT, 18, "right", GREY, "end", SMALL),
     ]
     for n, way in enumerate(AT_REST):
         key, y, right = f"{way} " * (way != "shared"), FIRST + n * EACH, known[way]["right"]
@@ -198,7 +198,7 @@ def _rows(known: Known) -> list[Part]:
         parts += [
             word(f"{key}name", LEFT, y + 26, WAYS[way][0], ink, "start", weight=weight),
             *_shelf(way, key, (LEFT, top), SMALLER),
-            word(f"{key}keeps", COUNT, top + 25, f"{share(way):.0%}", PURPLE, "end", BIG, weight),
+            word(f"{way} keeps", COUNT, top + 25, f"{share(way):.0%}", PURPLE, "end", BIG, weight),
             box(f"{way} all", (START, top), (LONG, high), GREY, 0.25),
             box(f"{way} bar", (START, top), (LONG * right, high), colour),
             word(f"{key}right", RIGHT, y + 26, f"{right:.0%}", colour, "end", size, weight),
