@@ -957,6 +957,13 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_weights() 
             said = f"{100 * chance:.0f}%" if chance >= 0.01 else "<1%"
             assert texts[f"{key} chance"] == f"{each} {said}"
             assert parts[f"{key} chance"]["fill"] == parts[f"{key} line"]["stroke"]
+        if n > 3:  # what stood there half way
+            assert (
+                f"{film.TEXT[1]} {texts['stays'].removeprefix('still ')}"
+                == texts_of("14-real-model", 3)["copied chance"]
+            )
+            start = shown("14-real-model")[3]["copied dot"]
+            assert [parts["half dot"][at] for at in ("cx", "cy")] == [start["cx"], start["cy"]]
 
 
 @pytest.mark.lessons("14-real-model")
