@@ -15,7 +15,7 @@ import torch
 
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
-from attnlab.figures.live.parts import INK, SMALL, WIDE
+from attnlab.figures.live.parts import SMALL, WIDE
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
@@ -957,6 +957,13 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_weights() 
             said = f"{100 * chance:.0f}%" if chance >= 0.01 else "<1%"
             assert texts[f"{key} chance"] == f"{each} {said}"
             assert parts[f"{key} chance"]["fill"] == parts[f"{key} line"]["stroke"]
+        if n > 3:  # what stood there half way
+            assert (
+                f"{film.TEXT[1]} {texts['stays'].removeprefix('still ')}"
+                == texts_of("14-real-model", 3)["copied chance"]
+            )
+            start = shown("14-real-model")[3]["copied dot"]
+            assert [parts["half dot"][at] for at in ("cx", "cy")] == [start["cx"], start["cy"]]
 
 
 @pytest.mark.lessons("14-real-model")
@@ -967,20 +974,24 @@ def test_lesson_14s_words_trade_places_and_mostly_nothing_changes_with_equal_wei
         texts_of("14-real-model", -1),
         opening_of("14-real-model").state["frames"][-1]["told"],
     )
-    for by, name, many in ((writing.OWN, "as trained", 0), (writing.EQUAL, "all equal", 98)):
+    for by, name, many in ((writing.OWN, "as trained", 105), (writing.EQUAL, "all equal", 7)):
         wrote = {(text[1], text[2]): writing.step(by, text).word for text in texts}
-        same = [wrote[a, b] == wrote[b, a] for a, b in wrote if a < b]
-        assert (sum(same), len(same)) == (many, 105)
+        apart = [wrote[a, b] != wrote[b, a] for a, b in wrote if a < b]
+        assert (sum(apart), len(apart)) == (many, 105)
         assert all(a == word for (a, _), word in wrote.items()) == (by is writing.OWN)
-        assert last[f"{name} same"] == str(many)
+        assert last[f"{name} apart"] == str(many)
         drawn = {
-            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "same")
+            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "apart")
         }
-        assert drawn == {"all": 105, "same": many}
+        assert drawn == {"all": 105, "apart": many}
     for key, text in (("dogcat", model_film.TEXT), ("catdog", model_film.TRADED)):
         assert [last[f"{key} word {n}"] for n in range(1, 6)] == [*text]
         assert last[f"{key} wrote"] == writing.step(writing.EQUAL, text).word == model_film.RIVAL
-    assert told.endswith("in 98 of 105 such pairs; as trained, in none.")
+        arcs = [shown("14-real-model")[-1][f"{key} look {n}"] for n in range(1 + len(text))]
+        thick = [float(each["stroke-width"]) for each in arcs]
+        assert thick == pytest.approx([1 + (model_film.THICKEST - 1) / len(arcs)] * len(arcs))
+        assert {each["stroke"] for each in arcs} == {GREY.drawn}
+    assert told.endswith("tells 7 apart; as trained, all 105, copying what followed.")
 
 
 def _many(parts: dict[str, dict[str, float | str]], start: str) -> int:
@@ -1160,7 +1171,8 @@ def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
     middles = [film.middle(n) for n in range(film.BOOKS + 1)]
     np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
     assert all(table[0] < to < table[1] for _, to in added)
-    for key, way in (("", "shared"), ("window ", "window")):  # beside their dots, smaller
+    for way in film.AT_REST:  # smaller
+        key = f"{way} " * (way != "shared")
         assert _ink(frames[-1], key) / whole / film.SMALLER**2 == pytest.approx(
             film.share(way), abs=0.003
         )
@@ -1188,36 +1200,32 @@ def _reach(row: dict[str, float | str]) -> list[int]:
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_result_is_as_recorded_and_the_chart_has_it_where_it_belongs() -> None:
+def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
-    known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
+    known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
     right = {way: known[way]["right"] for way in film.WAYS}
-    for n, (way, found) in enumerate(right.items(), 1):
-        texts = texts_of("12-shortcuts", n)
-        assert texts["name"] == film.WAYS[way][0]
-        assert texts["right"] == f"{100 * found:.0f}%"
-        assert texts["keeps"] == f"{100 * film.share(way):.0f}%"
+    rows = {f"{way} " * (way != "shared"): way for way in film.AT_REST}
+    for n, key, keeps, way in (
+        *((n, "", "keeps", way) for n, way in enumerate(right, 1)),
+        *((-1, key, f"{way} keeps", way) for key, way in rows.items()),
+    ):
+        texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
+        assert texts[f"{key}name"] == film.WAYS[way][0]
+        assert texts[f"{key}right"] == f"{100 * right[way]:.0f}%"
+        assert texts[keeps] == f"{100 * film.share(way):.0f}%"
+        colour = BLUE if right[way] == 1 else ORANGE
+        assert parts[f"{key}right"]["fill"] == colour.drawn
     assert right["full"] == right["shared"] == 1
     assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 2 / film.LETTERS < right["sum"] < 0.5  # it misses most, and guesses none
     assert film.share("shared") == pytest.approx(film.share("window"), abs=0.01)
-    assert right.keys() - film.AT_ONCE.keys() == {"sum", "window"}
-    for parts, levels in ((frames[-2], right), (frames[-1], right | film.AT_ONCE)):
-        (left, none), (_, most) = film.place("full", 0), film.place("full", 1)
-        for way, level in levels.items():
-            x = np.interp(film.share(way), [0, 1], [film.START, left])
-            at = parts[f"{way} dot"]
-            assert [at["cx"], at["cy"]] == pytest.approx(
-                [x, np.interp(level, [0, 1], [none, most])], abs=0.01
-            )
-            colour = BLUE.drawn if level == 1 else ORANGE.drawn if way == "window" else INK
-            assert at["fill"] == colour
-        assert points(parts["guess"])[0, 1] == pytest.approx(
-            np.interp(1 / film.LETTERS, [0, 1], [none, most]), abs=0.06
-        )
-    assert (frames[-1]["before"]["cx"], frames[-1]["before"]["cy"]) == film.place("shared", 1)
-    assert texts_of("12-shortcuts", -1)["drops"] == "66%"
+    for way in film.AT_REST:
+        bar, whole = last[f"{way} bar"], last[f"{way} all"]
+        assert bar["x"] == whole["x"]
+        assert float(bar["width"]) / float(whole["width"]) == pytest.approx(right[way], abs=0.001)
+        guess = points(last["guess"])[0, 0] - float(whole["x"])
+        assert guess / float(whole["width"]) == pytest.approx(1 / film.LETTERS, abs=0.001)
 
 
 @pytest.mark.lessons("12-shortcuts")

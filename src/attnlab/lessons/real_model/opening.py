@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from operator import eq
+from operator import ne
 from typing import Any
 
 from attnlab import small
@@ -33,13 +33,14 @@ PAIRS = [
 STEPS = 64  # from no equal weights to nothing else
 STOPS = 32, 48, 64  # of the dial
 
-HIGH, ROW, GAP = 266, 44, 8  # of the sheet; a text's box; to the other text
+HIGH, ROW, GAP = 270, 44, 8  # of the sheet; a text's box; to the other text
 SIZE, MIDDLES = 30, (34, 102, 170, 234, 282, 334)  # of words, the start token's first
 NEXT, SLOT = 427, 104  # the middle of the word that is written, and its room
 THICKEST = 13  # an arc of weight 1
-LEFT, RIGHT, TOP, BASE = 58, 338, 124, 214  # of the lines, at whose base is a chance of 0
-DIAL, BIG, HEAVY = 234, 36, 700  # its y; counts
-ACROSS, DOWN, ROUND = 21, 5, 8  # dots, one for each pair, and how wide they are
+LEFT, RIGHT, TOP, BASE = 58, 338, 128, 230  # of the lines, at whose base is a chance of 0
+BIG, HEAVY = 34, 700  # counts
+ACROSS, DOWN = 35, 3  # dots, one for each pair
+ROUND, PITCH = 6, 7.4  # how wide they are; to the next
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -49,39 +50,39 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     turned = dial(TEXT, [n / STEPS for n in range(STEPS + 1)])
     own, traded, still = turned[0], step(OWN, TRADED), step(EQUAL, TRADED)
     half, late, equal = (turned[n].word for n in STOPS)
-    (_, dog, cat, _, bird), same = TEXT, {by: _same(by) for by in (OWN, EQUAL)}
+    (_, dog, cat, _, bird), apart = TEXT, {by: _apart(by) for by in (OWN, EQUAL)}
     told = (
         f"“{bird}” came before, and comes again. The model writes what is next.",
         f"On average, the last layer's heads look most at what followed “{bird}”. "
         f"The model writes that: “{own.word}”.",
         f"“{cat}” and “{dog}” trade places: it writes “{traded.word}”. It reads what followed.",
-        f"In all heads and layers attention goes half of the way to equal: “{half}” stays.",
+        f"In all heads and layers attention goes half of the way to equal: “{half}” stays. "
+        "Drawn: the last layer's average.",
         f"Three quarters: “{late}” takes over, which is not there at all.",
         f"All equal: each word gets the same weight, and it writes “{equal}”.",
-        f"The two trade places: still “{still.word}”. The word stays in {same[EQUAL]} of "
-        f"{len(PAIRS)} such pairs; as trained, in {same[OWN] or 'none'}.",
+        f"The two trade places: still “{still.word}”. Of {len(PAIRS)} such pairs it tells "
+        f"{apart[EQUAL]} apart; as trained, all {apart[OWN]}, copying what followed.",
     )
-    asked = f"{len(PAIRS)} such pairs: how many get the same word?"
     sheets = [
-        _text(TEXT, 202, own, 160, looked=False),
-        _text(TEXT, 202, own, 160),
-        _text(TEXT, 85, own, 64) + _text(TRADED, 85 + ROW + GAP, traded, 64, below=True),
+        _text(TEXT, 208, own, 166, looked=False),
+        _text(TEXT, 208, own, 166),
+        _text(TEXT, 87, own, 64) + _text(TRADED, 87 + ROW + GAP, traded, 64, below=True),
         *(_text(TEXT, 64, turned[stop], 50) + _lines(turned[: stop + 1]) for stop in STOPS),
         [
-            *_text(TEXT, 2, turned[-1]),
-            *_text(TRADED, 2 + ROW + GAP, still, below=True),
-            word("pairs", 2, 130, asked, GREY, "start", SMALL),
-            *_dots("as trained", 2, same[OWN], BLUE),
-            *_dots("all equal", 254, same[EQUAL], ORANGE),
+            *_text(TEXT, 34, turned[-1], 30),
+            *_text(TRADED, 34 + ROW + GAP, still, 30, below=True),
+            word("pairs", 2, 189, f"told apart, of {len(PAIRS)} such pairs", GREY, "start", SMALL),
+            *_dots("as trained", 209, apart[OWN], BLUE),
+            *_dots("all equal", 246, apart[EQUAL], ORANGE),
         ],
     ]
     frames = [Frame(*both) for both in zip(sheets, told, strict=True)]
-    return Film("With equal attention the model hardly sees which word followed", frames, HIGH)
+    return Film("Equal attention: what followed is nearly lost", frames, HIGH)
 
 
-def _same(by: Backend) -> int:
-    """After how many pairs of texts, in which two words trade places, the same word is written."""
-    return sum(map(eq, *(after(by, texts) for texts in zip(*PAIRS, strict=True))))
+def _apart(by: Backend) -> int:
+    """After how many pairs of texts, in which two words trade places, another word is written."""
+    return sum(map(ne, *(after(by, texts) for texts in zip(*PAIRS, strict=True))))
 
 
 def _text(
@@ -94,6 +95,8 @@ def _text(
 ) -> list[Part]:
     """A text with what is written next, and what is looked at over it, or below, so high."""
     last, key, y = MIDDLES[-1], "".join(words[1:3]), top + ROW - 12
+    weights = at.heads.mean(dim=0).tolist()
+    chosen = weights[FOLLOWED] > 1.01 / len(weights)
     wrote = at.word if looked else "?"
     found = ORANGE if wrote != words[1] else BLUE
     parts = [
@@ -105,12 +108,12 @@ def _text(
         parts.append(word("next", NEXT, top - 10, "next word", GREY, size=SMALL))
     for n, (text, x) in enumerate(zip(("start", *words), MIDDLES, strict=True)):
         ink, size = (INK, SIZE) if n else (GREY, SMALL)
-        ink = BLUE if n == FOLLOWED else ink
+        ink = BLUE if n == FOLLOWED and chosen else ink
         parts.append(word(f"{key} word {n}", x, y, text, ink, size=size))
-    floor, weights = top + (ROW + 4 if below else -4), at.heads.mean(dim=0).tolist()
+    floor = top + (ROW + 4 if below else -4)
     for n in sorted(range(len(MIDDLES) if tall else 0), key=FOLLOWED.__eq__):  # it lies in front
         weight = weights[n] if looked else 0.1
-        colour, opacity = (BLUE, 1) if n == FOLLOWED and looked else (GREY, 0.6)
+        colour, opacity = (BLUE, 1) if n == FOLLOWED and looked and chosen else (GREY, 0.6)
         pull = 30 + (tall / 0.75 - 30) * (last - MIDDLES[n]) / (last - MIDDLES[0])
         look: dict[str, Any] = {"dashes": "1 0" if looked else "1 7", "thickest": THICKEST}
         look |= {"pull": pull, "opacity": opacity / (0.25 + 0.75 * weight), "below": below}
@@ -120,14 +123,15 @@ def _text(
 
 def _lines(turned: Sequence[Step]) -> list[Part]:
     """How likely two words are, from the model's own attention to the dial's place."""
-    at = len(turned) - 1
+    at, middle = len(turned) - 1, (LEFT + RIGHT) / 2
     across = [LEFT + (RIGHT - LEFT) * n / STEPS for n in range(STEPS + 1)]
     parts = [
-        box("chances", (LEFT, TOP), (RIGHT - LEFT, BASE - TOP), GREY, 0.13),
         word("all", LEFT - 8, TOP + 7, "100%", GREY, "end", SMALL),
         word("none", LEFT - 8, BASE + 6, "0%", GREY, "end", SMALL),
-        line("dial", [(LEFT, DIAL), (RIGHT, DIAL)], GREY, 3),
+        line("dial", [(LEFT, BASE), (RIGHT, BASE)], GREY, 3),
+        dot("knob", across[at], BASE, 8),
         word("own", LEFT, HIGH - 4, "as trained", size=SMALL),
+        word("half", middle, HIGH - 4, "half way", size=SMALL),
         word("equal", RIGHT, HIGH - 4, "all equal", size=SMALL),
     ]
     known = [("copied", TEXT[1], BLUE)]
@@ -138,27 +142,32 @@ def _lines(turned: Sequence[Step]) -> list[Part]:
         heights = [BASE - (BASE - TOP) * each for each in chances]
         ends = [(across[min(n, at)], heights[min(n, at)]) for n in range(STEPS + 1)]
         (x, y), many = ends[-1], f"{chances[-1]:.0%}" if chances[-1] >= 0.01 else "<1%"
+        if key == "copied" and at > STEPS // 2:
+            stays = f"still {chances[STEPS // 2]:.0%}"
+            parts += [
+                dot("half dot", middle, heights[STEPS // 2], 4, colour),
+                word("stays", middle + 4, TOP + 28, stays, colour, "end", SMALL, HEAVY),
+            ]
         parts += [
             line(f"{key} line", ends, colour, 4),
-            dot(f"{key} dot", x, y, 6, colour),
+            dot(f"{key} dot", x, y, 5, colour),
             word(f"{key} chance", x + 14, y + 7, f"{text} {many}", colour, "start", weight=HEAVY),
         ]
-    return [*parts, dot("knob", across[at], DIAL, 10)]
+    return parts
 
 
-def _dots(name: str, left: float, many: int, colour: Colour) -> list[Part]:
-    """A dot for each pair of texts; so many have the same word written after both."""
-    right, high = left + 222, 192
-    start, pitch = left + ROUND / 2, (right - left - ROUND) / (ACROSS - 1)
+def _dots(name: str, high: float, many: int, colour: Colour) -> list[Part]:
+    """A dot for each pair of texts; so many are filled, and counted under what is written."""
     parts = [
-        word(f"{name} name", left, 170, name, anchor="start"),
-        word(f"{name} same", right, 170, f"{many}", colour, "end", BIG, HEAVY),
+        word(f"{name} name", 2, high + 14, name, anchor="start", size=SMALL),
+        word(f"{name} apart", NEXT, high + 20, f"{many}", colour, size=BIG, weight=HEAVY),
     ]
+    left = MIDDLES[-1] + 32 - PITCH * (ACROSS - 1)
     for n in range(DOWN):
-        y, here = high + n * 14, min(max(many - n * ACROSS, 0), ACROSS)
-        for key, share, ink, seen in (("all", ACROSS, GREY, 0.3), ("same", here, colour, 1)):
+        y, here = high + n * PITCH, min(max(many - n * ACROSS, 0), ACROSS)
+        for key, share, ink, seen in (("all", ACROSS, GREY, 0.3), ("apart", here, colour, 1)):
             if share:
-                ends = [(start, y), (start + pitch * (share - 1) + 0.1, y)]
-                look = ink, ROUND, seen, f"0 {pitch:.2f}"
+                ends = [(left, y), (left + PITCH * (share - 1) + 0.1, y)]
+                look = ink, ROUND, seen, f"0 {PITCH}"
                 parts.append(line(f"{name} {key} {n}", ends, *look))
     return parts
