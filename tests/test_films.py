@@ -790,6 +790,10 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     texts = {
         key: text for _, key, _, text in opening_of("01-soft-lookup").state["frames"][-1]["parts"]
     }
+    mixed = opening_of("01-soft-lookup").state["frames"][film.MIXED]["parts"]
+    [says] = [text for _, key, _, text in mixed if key == "mix"]
+    assert says == "0.37 × 1 + 0.63 × 10 ≈ 7"
+    np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
     moved = [int(texts[f"{name} moves"].split("+")[1]) for name in ("hard", "soft")]
     assert moved == (after - before).round().tolist() == [0, 7]
     rise = points(frames[-1]["rise"])
