@@ -123,12 +123,15 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     ):
         thick, y = THICK * share, _y(value)
         end = top + thick / 2
-        ribbon = curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.55)
+        ribbons = [
+            curve(f"under {name}", (LEFT, y), (RIGHT, end), GROUND, thick),
+            curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.55),
+        ]
         look: dict[str, Any] = {"colour": INK}
         if n == lifted:
             look = {"colour": ORANGE, "size": 20, "weight": 700}
         parts += [
-            ribbon._replace(look={**ribbon.look, "stroke-linecap": "butt"}),
+            *(each._replace(look={**each.look, "stroke-linecap": "butt"}) for each in ribbons),
             box(f"part {name}", (RIGHT, top), (BAND, thick), colour, 0.55),
             *_book(name, y, f"{value:g}", colour),
             word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
@@ -156,8 +159,7 @@ def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
 
 def _zoomed(z: float) -> list[Part]:
     """The answer on a scale on which a step is seen."""
-    first = answer(SCORES)
-    middle = _y(first)
+    middle = _y(first := answer(SCORES))
     parts = [
         word("zoomed", SCALE - 20, HEADS, "answer, zoomed", GREY, size=SMALL),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
@@ -185,11 +187,10 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
         else:
             parts.append(_arrow(f"moved {name}", MARK, _y(z), far, colour, 3))
         parts.append(word(f"whose {name}", MARK + 17, y + 8, name, colour, size=22, weight=700))
-        parts.append(
-            _result("slope", n, y, _signed(pulls[n])) if pulls else _result("by", n, y, says)
-        )
+        key, result = ("slope", _signed(pulls[n])) if pulls else ("by", says)
+        parts.append(_result(key, n, y, result))
         if pulls and n == books[0]:
-            divided = f"{says} ÷ {STEP:g} ≈ {_signed(pulls[n])}"
+            divided = f"{says} ÷ {STEP:g} ≈ {result}"
             parts.append(word("division", SLOPE, 74, divided, colour, "end", SMALL, 600))
     return parts
 
@@ -228,13 +229,12 @@ def _bars(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
         high, middle = max(abs(y - start), THIN), (start + y) / 2
         corner = (SCALE - wide / 2, middle - high / 2)
         key, end, at, result = "far", FAR, middle + 7, middle
-        if grown and says == "0":  # in one line, over the bar
-            end, at, result = SLOPE - 30, middle - 3, middle - 10
-        elif grown:
-            at = middle + (3 if y > start else -5)
-            end, result = SLOPE, at + 16
         if grown:
-            key, says = "times", f"{says} × {share:.2f}"
+            key, end, at = "times", SLOPE, middle + (3 if y > start else -5)
+            result = at + 16
+            if y == start:  # in one line, over the bar
+                end, at, result = SLOPE - 30, middle - 3, middle - 10
+            says += f" × {share:.2f}"
         parts += [
             box(f"pull {name}", corner, (wide, high), colour, 0.55 if grown and y != start else 1),
             word(f"{key} {name}", end, at, says, colour, "end", SMALL, 600),
