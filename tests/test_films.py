@@ -357,14 +357,18 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     answers = [each["answer"] for each in texts]
     assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
     ways = [[texts[-1].get(f"{part} {book}") for part in ("times", "slope")] for book in "ABC"]
-    assert ways == [["+4 × 0.25", "+1"], [None, "0"], ["−2 × 0.50", "−1"]]
+    assert ways == [["+4 × 0.25", "+1"], ["0 × 0.25", "0"], ["−2 × 0.50", "−1"]]
+    assert [texts[3][f"by {book}"] for book in "ABC"] == ["+0.10", "0", "−0.10"]
+    assert texts[4]["division"] == "+0.10 ÷ 0.1 ≈ +1"
     assert [texts[5][f"far {book}"] for book in "ABC"] == ["+4", "0", "−2"]
     looks = shown("05-pytorch")
     high = [float(looks[n]["tip"]["cy"]) for n in range(4)]
-    assert high[0] - high[1] == pytest.approx(high[2] - high[0], rel=0.03)  # of the needle
+    assert high[0] - high[1] == pytest.approx(
+        high[2] - high[0], rel=0.03
+    )  # of the dot on the scale
     assert high[3] == pytest.approx(high[0], abs=0.2)
     bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
-    assert bars == [[104, 22], [4, 22], [52, 44]]  # 26 px for 1 of a value, 88 for all shares
+    assert bars == [[124, 22], [4, 22], [62, 44]]  # 31 px for 1 of a value, 88 for all shares
     assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [22, 22, 44]
     assert [looks[-1][f"chip {book}"]["height"] for book in "ABC"] == [22, 22, 44]
     moves, pulls = (
@@ -786,6 +790,10 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     texts = {
         key: text for _, key, _, text in opening_of("01-soft-lookup").state["frames"][-1]["parts"]
     }
+    mixed = opening_of("01-soft-lookup").state["frames"][film.MIXED]["parts"]
+    [says] = [text for _, key, _, text in mixed if key == "mix"]
+    assert says == "0.37 × 1 + 0.63 × 10 ≈ 7"
+    np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
     moved = [int(texts[f"{name} moves"].split("+")[1]) for name in ("hard", "soft")]
     assert moved == (after - before).round().tolist() == [0, 7]
     rise = points(frames[-1]["rise"])

@@ -15,13 +15,12 @@ BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0
 COLOURS = (GREEN, BLUE, PURPLE)
 STEP = 0.1  # how far a score is raised
 
-HIGH, BOTTOM, UNIT, HEADS = 270, 262, 26, 15  # of the sheet; y of 0; px for 1; columns' names
+HIGH, BOTTOM, UNIT, HEADS = 270, 302, 31, 15  # of the sheet; y of 0; px for 1; columns' names
 SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width of a book's parts
 BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
-LEFT, RIGHT, BAND, WIDE = 170, 230, 14, 90  # ends of ribbons; widths of their ends and the answer
-SCALE, SWING, MARK = 366, 72, 390  # the answer's scale, a step on it, and books' arrows beside it
-WAY, THIN = 356, 4  # the middle of bars to values, their width at first
-SLOPE, SLOPES = 477, 43  # ends of slopes; px from the answer's height to that of a slope of 1
+LEFT, RIGHT, BAND, WIDE = 170, 227, 10, 80  # ends of ribbons; widths of their ends and the answer
+SCALE, SWING, MARK = 337, 64, 357  # the answer's scale, a step on it, and books' arrows beside it
+THIN, FAR, SLOPE = 4, 395, 477  # bars to values at first, on the scale's place; ends of numbers
 Numbers = Sequence[float]
 
 
@@ -29,12 +28,11 @@ def opening() -> Film:
     """The film."""
     z = answer(SCORES)
     far, pulls, shares = [value - z for value in VALUES], slopes(SCORES), weights(SCORES)
-    signed = ", ".join(map(_signed, pulls))
     a, b, c = range(len(BOOKS))
     rest = _stage(SCORES)
     frames = [
         Frame(
-            [*rest, *_needle(z)],
+            [*rest, *_zoomed(z)],
             f"A value counts by its book's share. Raise each score by {STEP:g}, one at a time.",
         ),
         Frame(
@@ -50,25 +48,25 @@ def opening() -> Film:
             f"Raise B's instead: {_grows(b)}. The answer stays at {answer(raised(b)):.2f}.",
         ),
         Frame(
-            [*rest, *_needle(z), *_marks([a, b, c], pulls)],
-            f"Movement ÷ step is nearly a slope; all three are the gradient: {signed}.",
+            [*rest, *_zoomed(z), *_marks([a, b, c], pulls)],
+            "Movement ÷ step is nearly a slope. All three together: the gradient.",
         ),
         Frame(
-            [*rest, *_bars(far, pulls)],
+            [*_levels(), *rest, *_bars(far, pulls)],
             f"Why? A's value is {far[a]:g} above the answer, B's level with it, "
             f"C's {-far[c]:g} below.",
         ),
         Frame(
-            [*rest, *_bars(far, pulls, worked=1)],
+            [*_levels(), *rest, *_bars(far, pulls, worked=1)],
             f"A slope is distance × share: the area of A's bar, {far[a]:g} × {shares[a]:.2f} = "
             f"{pulls[a]:g}.",
         ),
         Frame(
-            [*rest, *_bars(far, pulls, worked=3)],
+            [*_levels(), *rest, *_bars(far, pulls, worked=3)],
             "C's bar is half as long, twice as wide: C pulls as hard. B's has no length: no pull.",
         ),
     ]
-    return Film("Which book pulls the answer, and how hard?", frames, HIGH)
+    return Film("Raise one score: how far does the answer move?", frames, HIGH)
 
 
 def weights(scores: Numbers) -> list[float]:
@@ -103,9 +101,9 @@ def _y(value: float) -> float:
 
 
 def _raised(book: int) -> list[Part]:
-    """The stage and the needle when its score has gone up."""
+    """The stage and the scale when its score has gone up."""
     scores = raised(book)
-    return [*_stage(scores, book), *_needle(answer(scores))]
+    return [*_stage(scores, book), *_zoomed(answer(scores))]
 
 
 def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
@@ -113,6 +111,7 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     shares, middle = weights(scores), _y(answer(SCORES))
     chip, words = CHIP[0] + CHIP[1] / 2, RIGHT + (BAND + WIDE) / 2
     parts = [
+        box("ground", (RIGHT, middle - THICK / 2), (WIDE, THICK), GROUND),
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
         word("values", PAGE[0] + PAGE[1] / 2 - 10, HEADS, "value", GREY, size=SMALL),
         word("shares", chip, HEADS, "share", GREY, size=SMALL),
@@ -124,12 +123,15 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     ):
         thick, y = THICK * share, _y(value)
         end = top + thick / 2
-        ribbon = curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.55)
+        ribbons = [
+            curve(f"under {name}", (LEFT, y), (RIGHT, end), GROUND, thick),
+            curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.55),
+        ]
         look: dict[str, Any] = {"colour": INK}
         if n == lifted:
             look = {"colour": ORANGE, "size": 20, "weight": 700}
         parts += [
-            ribbon._replace(look={**ribbon.look, "stroke-linecap": "butt"}),
+            *(each._replace(look={**each.look, "stroke-linecap": "butt"}) for each in ribbons),
             box(f"part {name}", (RIGHT, top), (BAND, thick), colour, 0.55),
             *_book(name, y, f"{value:g}", colour),
             word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
@@ -155,55 +157,46 @@ def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
     ]
 
 
-def _needle(z: float) -> list[Part]:
-    """From the answer to a scale on which a step is seen."""
-    first, right = answer(SCORES), RIGHT + WIDE
-    middle = _y(first)
-    y = middle - SWING * (z - first) / STEP
+def _zoomed(z: float) -> list[Part]:
+    """The answer on a scale on which a step is seen."""
+    middle = _y(first := answer(SCORES))
     parts = [
-        word("zoomed", SCALE, HEADS, "zoomed in", GREY, size=SMALL),
+        word("zoomed", SCALE - 20, HEADS, "answer, zoomed", GREY, size=SMALL),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
-        line("needle", [(right, middle), (SCALE - 4, y)], INK, 4),
-        dot("pivot", right, middle, 6),
-        dot("tip", SCALE, y, 7),
     ]
     for n, away in ((1, -14), (0, 0), (-1, 27)):
         at = middle - SWING * n
         parts.append(line(f"tick {n}", [(SCALE - 9, at), (SCALE + 9, at)], GREY, 2))
         if n:
-            says = f"{first + STEP * n:.1f}"
+            says, seen = f"{first + STEP * n:.1f}", (RIGHT + WIDE, middle - UNIT * STEP * n)
             parts.append(word(f"at {n}", SCALE, at + away, says, GREY, size=SMALL))
-    return parts
+            parts.append(line(f"zoom {n}", [seen, (SCALE - 9, at)], GREY, 1))
+    return [*parts, dot("tip", SCALE, middle - SWING * (z - first) / STEP, 7)]
 
 
 def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
-    """How far raising these has moved the answer, on its scale, and what slopes that makes."""
-    z, parts = answer(SCORES), list[Part]()
+    """How far raising these has moved the answer, on its scale, or what slopes that makes."""
+    z = answer(SCORES)
+    parts = [word("slopes", SLOPE, HEADS, "slope" if pulls else "moved", GREY, "end", size=SMALL)]
     for n in books:
-        name, colour = BOOKS[n], COLOURS[n]
-        by = (answer(raised(n)) - z) / STEP
+        name, colour, moved = BOOKS[n], COLOURS[n], answer(raised(n)) - z
+        far = -SWING * moved / STEP
+        y, says = _y(z) + far / 2, _signed(moved, 2)
         if VALUES[n] == z:
-            by, mark = 0, dot(f"moved {name}", MARK, _y(z), 5, colour)
+            parts.append(dot(f"moved {name}", MARK, y, 5, colour))
         else:
-            mark = _arrow(f"moved {name}", MARK, _y(z), -SWING * by, colour, 3)
-        y = _level(by)
-        parts += [mark, word(f"whose {name}", MARK + 21, y + 8, name, colour, size=22, weight=700)]
-    return [*parts, *_slopes(pulls)] if pulls else parts
+            parts.append(_arrow(f"moved {name}", MARK, _y(z), far, colour, 3))
+        parts.append(word(f"whose {name}", MARK + 17, y + 8, name, colour, size=22, weight=700))
+        key, result = ("slope", _signed(pulls[n])) if pulls else ("by", says)
+        parts.append(_result(key, n, y, result))
+        if pulls and n == books[0]:
+            divided = f"{says} ÷ {STEP:g} ≈ {result}"
+            parts.append(word("division", SLOPE, 74, divided, colour, "end", SMALL, 600))
+    return parts
 
 
-def _slopes(pulls: Numbers, head: str = "slope") -> list[Part]:
-    return [
-        word("slopes", SLOPE, HEADS, head, GREY, "end", size=SMALL),
-        *(
-            word(f"slope {name}", SLOPE, _level(pull) + 10, _signed(pull), colour, "end", 28, 700)
-            for name, pull, colour in zip(BOOKS, pulls, COLOURS, strict=True)
-        ),
-    ]
-
-
-def _level(pull: float) -> float:
-    """Where a slope is said, over the answer's height or under it."""
-    return _y(answer(SCORES)) - SLOPES * pull
+def _result(key: str, book: int, y: float, says: str) -> Part:
+    return word(f"{key} {BOOKS[book]}", SLOPE, y + 10, says, COLOURS[book], "end", 26, 700)
 
 
 def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
@@ -214,33 +207,41 @@ def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: f
     return line(key, points, colour, thick)
 
 
+def _levels() -> list[Part]:
+    """From values to where bars end, behind all else."""
+    right = PAGE[0] + PAGE[1]
+    return [
+        line(f"level {name}", [(right, _y(value)), (SCALE, _y(value))], GREY, 1.5, 1, "2 5")
+        for name, value in zip(BOOKS, VALUES, strict=True)
+    ]
+
+
 def _bars(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
     """From the answer's height to values', the first ones as wide as shares: their slopes."""
-    start = _y(answer(SCORES))
-    parts = [
-        word("distances", WAY, HEADS, "area" if worked else "distance", GREY, size=SMALL),
-        *_slopes(pulls, "= slope" if worked else "slope"),
-    ]
-    levels = list[Part]()
+    start, head = _y(answer(SCORES)), "distance × share = slope" if worked else "slope"
+    parts = [word("slopes", SLOPE, HEADS, head, GREY, "end", size=SMALL)]
+    if not worked:
+        parts.append(word("distances", SCALE, HEADS, "distance", GREY, size=SMALL))
     for n in sorted(range(len(BOOKS)), key=lambda n: -abs(lengths[n])):
-        name, length, share = BOOKS[n], lengths[n], weights(SCORES)[n]
-        colour, y, far = COLOURS[n], _y(VALUES[n]), round(length) != 0
-        grown = far and n < worked
-        wide = THICK * share if grown or not far else THIN
-        corner, high = (WAY - wide / 2, min(start, y)), abs(y - start)
-        if not far:
-            corner, high = (WAY - wide / 2, y - THIN / 2), THIN
-        seen = RIGHT - 22 if far else RIGHT + WIDE + 4
-        levels.append(line(f"level {name}", [(seen, y), (corner[0], y)], GREY, 1.5, 1, "2 5"))
-        parts.append(box(f"pull {name}", corner, (wide, high), colour, 0.55 if grown else 1))
-        at, says = _level(pulls[n]) + 7, _signed(length)
+        name, share, says = BOOKS[n], weights(SCORES)[n], _signed(lengths[n])
+        colour, y, grown = COLOURS[n], _y(VALUES[n]), n < worked
+        wide = THICK * share if grown or says == "0" else THIN
+        high, middle = max(abs(y - start), THIN), (start + y) / 2
+        corner = (SCALE - wide / 2, middle - high / 2)
+        key, end, at, result = "far", FAR, middle + 7, middle
         if grown:
-            at, says = at + (-27, 28)[length < 0], f"{says} × {share:.2f}"
-            parts.append(word(f"times {name}", SLOPE, at, says, colour, "end", SMALL, 600))
-        elif far or not worked:
-            parts.append(word(f"far {name}", WAY + 42, at, says, colour, "end", SMALL, 600))
-    return [*levels, *parts]
+            key, end, at = "times", SLOPE, middle + (3 if y > start else -5)
+            result = at + 16
+            if y == start:  # in one line, over the bar
+                end, at, result = SLOPE - 30, middle - 3, middle - 10
+            says += f" × {share:.2f}"
+        parts += [
+            box(f"pull {name}", corner, (wide, high), colour, 0.55 if grown and y != start else 1),
+            word(f"{key} {name}", end, at, says, colour, "end", SMALL, 600),
+            _result("slope", n, result, _signed(pulls[n])),
+        ]
+    return parts
 
 
-def _signed(slope: float) -> str:
-    return f"{round(slope):+d}".replace("-", "−") if round(slope) else "0"
+def _signed(number: float, places: int = 0) -> str:
+    return f"{number:+.{places}f}".replace("-", "−") if round(number, places) else "0"

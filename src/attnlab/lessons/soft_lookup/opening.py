@@ -16,9 +16,10 @@ STOPS = (ENDS[0], -7, 7, 53, 67, 81, 90, ENDS[2], 67)  # of the question, degree
 STEP = (53, 67)  # of the question, at the end
 
 HIGH, LEFT, RIGHT = 270, 70, 372  # of the sheet; ends of the way that the question goes
-SPINE, ASKS = (94, 34), 84  # of a book; the level of the question
+SPINE, ASKS = (94, 50), 92  # of a book; the level of the question
 FLOOR, UNIT = 233, 3  # of no salt; px for 1 g/l
-FULL, APART = 26, 24  # how thick all of an answer is; from a name to the other, at least
+FULL, APART, TOP = 26, 24, 144  # how thick all of an answer is; between names; soft's highest
+MIXED = 2  # the frame that says what is mixed
 
 
 def opening() -> Film:
@@ -45,14 +46,14 @@ def _told() -> list[str]:
     low, middle, high, *_ = SALT
     return [
         "Each book says how salty its water is. We ask about rivers.",
-        f"The question turns towards marshes. Hard takes the closest book alone: still {low}.",
-        f"A step more: hard jumps to {middle}. Soft, a mix, goes from {soft[1]} to {soft[2]}.",
-        f"Past marshes, hard stays at {middle}. Soft climbs to {soft[3]}.",
+        f"The question moves towards marshes. Hard takes the closest book alone: still {low}.",
+        f"A step more: hard jumps to {middle}. Soft is a mix: {soft[MIXED]}.",
+        f"Further on, past marshes: hard stays at {middle}. Soft climbs to {soft[3]}.",
         f"A step more: hard stays at {middle}. Soft goes from {soft[3]} to {soft[4]}.",
         f"The same step again: hard jumps to {high}. Soft goes from {soft[4]} to {soft[5]}.",
         f"Hard stays at {high}. Soft comes near: {soft[6]}.",
-        "At seas, they nearly agree.",
-        f"One step: soft moves by {_moved()[1]:.0f}, hard by {_moved()[0]:.0f}. "
+        "At seas, they agree, rounded.",
+        f"Here one step moves soft by {_moved()[1]:.0f}, hard by {_moved()[0]:.0f}. "
         "Every step moves soft; hard moves at two places only.",
     ]
 
@@ -76,18 +77,19 @@ def _scene(n: int) -> list[Part]:
         flows.append(curve(f"pours {m}", foot, (x, ASKS), colour, thick, 0.75, upright=True))
         books += [
             box(f"book {m}", (at - SPINE[0] / 2, 6), SPINE, colour),
-            word(f"name {m}", at, 29, BOOKS[m], GROUND, size=SMALL, weight=600),
+            word(f"name {m}", at, 25, BOOKS[m], GROUND, size=SMALL, weight=600),
+            word(f"says {m}", at, 49, f"{SALT[m]}", GROUND, size=24, weight=700),
         ]
         levels += [
-            line(f"level {m}", [(LEFT - 12, salt), (WIDE - 4, salt)], colour, 1, 0.5),
+            line(f"level {m}", [(LEFT - 12, salt), (RIGHT, salt)], colour, 1, 0.5),
             word(f"salt {m}", LEFT - 20, salt + 7, f"{SALT[m]}", colour, "end", weight=600),
         ]
     ahead = WIDE if last else x
     between = (_y(SALT[1]) + _y(SALT[2])) / 2
     return [
         *_traces(),
-        box("ahead", (ahead, ASKS + 14), (WIDE - ahead, HIGH - ASKS - 42), GROUND),
         *levels,
+        box("ahead", (ahead, ASKS + 14), (WIDE - ahead, HIGH - ASKS - 42), GROUND),
         *(
             word(f"of {says}", LEFT - 20, between + down, says, GREY, "end", SMALL)
             for says, down in (("salt", -4), ("g/l", 17))
@@ -101,29 +103,26 @@ def _scene(n: int) -> list[Part]:
 
 
 def _now(n: int) -> list[Part]:
-    """Both answers to what is asked."""
-    hard, soft, _ = answers(STOPS[n])
+    """Both answers to what is asked; the name of hard goes and comes, for it would cross soft's."""
+    hard, soft, shares = answers(STOPS[n])
     x, y = _x(STOPS[n]), _y(soft)
-    return [
+    side, level = (1 if hard > soft else -1), min(max(y, TOP), FLOOR - APART)
+    away = (min if hard > soft else max)(_y(hard), level - side * APART)
+    parts = [
         line("now", [(x, ASKS), (x, y)], INK, 2),
-        *_names(x + 12, hard, soft),
+        _tag(f"hard {hard:.0f} {side}", x + 14, away, f"hard {hard:.0f}", GREY),
+        _tag("soft", x + 14, level, f"soft {soft:.0f}", ORANGE),
         dot("answers", x, y, 8, ORANGE, edge=GROUND),
     ]
-
-
-def _names(x: float, hard: float, soft: float) -> list[Part]:
-    """At ends of lines; hard's goes and comes again, for it would cross soft's."""
-    side = 1 if hard > soft else -1
-    middle, away = (_y(hard) + _y(soft)) / 2, max(APART, UNIT * abs(hard - soft)) / 2
-    middle = min(middle, FLOOR - away)
-    hards = _tag(f"hard {hard:.0f} {side}", x, middle - side * away, f"hard {hard:.0f}", GREY)
-    return [hards, _tag("soft", x, middle + side * away, f"soft {soft:.0f}", ORANGE)]
+    if n == MIXED:
+        pairs = zip(shares, SALT, strict=False)
+        mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs if share > 0.01)
+        parts.append(_tag("mix", x + 14, 150, f"{mixed} ≈ {soft:.0f}", ORANGE))
+    return parts
 
 
 def _tag(key: str, x: float, y: float, says: str, colour: Colour, size: float = 22) -> Part:
-    part = word(key, x, y + 0.34 * size, says, colour, "start", size, 700)
-    halo: dict[str, float | str] = {"stroke": GROUND, "stroke-width": 5, "paint-order": "stroke"}
-    return part._replace(look={**part.look, **halo})
+    return word(key, x, y + 0.34 * size, says, colour, "start", size, 700)
 
 
 def _moved() -> list[float]:
@@ -134,15 +133,16 @@ def _moved() -> list[float]:
 def _step() -> list[Part]:
     (x, to_x), (was, now) = map(_x, STEP), ([*map(_y, answers(at)[:2])] for at in STEP)
     parts = [
-        box("step", (x, ASKS), (to_x - x, FLOOR - ASKS), INK, 0.1),
+        box("step", (x, ASKS + 22), (to_x - x, FLOOR - ASKS - 22), INK, 0.1),
+        line("now", [(to_x, ASKS), (to_x, now[1])], INK, 2),
         dot("asked", x, ASKS, FULL / 2, INK, 0.3),
         line("rise", [(x, was[1]), (to_x, was[1]), (to_x, now[1])], ORANGE, 3),
     ]
-    for n, (name, colour, down) in enumerate((("hard", GREY, 9), ("soft", ORANGE, -3))):
+    for n, (name, colour, down) in enumerate((("hard", GREY, 13), ("soft", ORANGE, -3))):
         says = f"{name} +{_moved()[n]:.0f}"
         parts += [
             dot(f"{name} is", to_x, now[n], 8, colour, edge=GROUND),
-            _tag(f"{name} moves", to_x + 22, now[n] + down, says, colour, 28),
+            _tag(f"{name} moves", to_x + 22, now[n] + down, says, colour, 24),
         ]
     return parts
 
