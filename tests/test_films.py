@@ -583,7 +583,7 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
     both = ["nk,mk->nm", "nm,mv->nv"]
-    assert lines == [[scores]] * 5 + [[mix]] * 2 + [both]
+    assert lines == [[scores]] * 5 + [[mix]] * 2 + [both[::-1]]
     assert added == [set()] * 3 + [{"k"}] * 2 + [set(), {"m"}, {"k", "m"}]
     for formula, letter in zip(both, "km", strict=True):
         before, behind = formula.split("->")
@@ -640,7 +640,7 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-3)
     made = [[float(says[at + 1][f"Z says {i} {j}"]) for j in range(2)] for i in range(3)]
     np.testing.assert_allclose(made, film.Z, atol=0.05)
-    assert (says[-1]["name A within"], says[-1]["A is"]) == ("S → A", "softmax")
+    assert (says[-1]["name A within"], says[-1]["A is"]) == ("S → A", "÷2, softmax")
 
 
 @pytest.mark.lessons("03-numpy")
