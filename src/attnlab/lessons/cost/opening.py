@@ -2,10 +2,9 @@
 
 The first query is followed. Each key gives it a column, as wide as its weight and as high as its
 value. Columns are poured level, into one block, whose width is the sum of the weights, s, and whose
-area is the sum of weights × values, o: these and the largest score, m, are what is kept. Inside it
-each block of keys stays as wide as its weights. Keys B bring a larger score, so what A gave becomes
-narrower by one factor, and no score of A is needed again. In the end the block's height, o/s, is
-the answer, at which all columns at once are level, too.
+area is the sum of weights × values, o: these and the largest score, m, are what is kept. Keys B
+bring a larger score, so the block becomes narrower by one factor, and no score of A is needed
+again. In the end the block's height, o/s, is the answer, at which all columns at once are level.
 """
 
 from __future__ import annotations
@@ -34,20 +33,16 @@ SCORES = np.array(
 )
 VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
-HIGH, HEAD = 242, 18  # of the sheet; a line over it
-LEFT, TOP, CELL, TALL = 86, 30, 26, 30  # of all scores; of one
-SIDE, LOW, FOOT = TOKENS * CELL, 237, 236  # of all scores; the floor; a line of what is held
-ROOM, ROOM_SIZE = (256, 27), (222, LOW - 24)  # of what is kept, in fast memory
-SUMS, OTHER, UNIT, STEP = (
-    260,
-    2,
-    100,
-    36,
-)  # left of columns, and at once; px for 1, of weight, value
+HIGH, HEAD = 264, 18  # of the sheet; a line over it
+LEFT, TOP, CELL, TALL = 86, 52, 26, 30  # of all scores; of one
+SIDE, LOW, FOOT = TOKENS * CELL, 259, 258  # of all scores; the floor; a line of what is held
+ROOM, ROOM_SIZE = (256, 24), (222, LOW - 21)  # of what is kept, in fast memory
+SUMS, OTHER, UNIT, STEP = 260, 2, 100, 40  # left of columns, and at once; px for 1, wide and high
 NARROW = 18  # a column whose value stands beside its top
-LARGEST = (446, 32)  # the largest score so far
+LARGEST = (446, 31)  # the largest score so far
 LEVEL, LOUD = 26, 40  # size of a block's height, and of how many scores are held
-DARK, PALE = 0.6, 0.2  # faces of the largest score so far, and of others
+DARK, PALE, FACE = 0.6, 0.2, 0.25  # of the largest score so far, and of others; of a block
+CLEAR, DOTS = 3, 9  # between outlines; a cell of all scores, small
 
 
 class Kept(NamedTuple):
@@ -89,11 +84,12 @@ def opening() -> Film:
     a, b, c = met
     frames: list[Frame] = []
 
-    def tile(j: int, told: str, *more: Part, held: Kept | None = None) -> None:
-        """Two of the first query's scores, and what is held of those before them."""
-        parts = [*_grid(f"{BLOCK} of {TOKENS**2} held", j), *_memory(j)]
-        parts += [*_scores(j, scores[j], met[j].m), *_largest(held or met[j], held is None)]
-        frames.append(Frame([*parts, *more], told))
+    def tile(j: int, told: str, *more: Part, forgotten: bool = False) -> None:
+        """Two of the first query's scores, or none any more, and what is held of those before."""
+        held = 0 if forgotten else BLOCK
+        parts = [*_grid(f"{held} of {TOKENS**2} scores", j + forgotten), *_memory(j)]
+        parts += _scores(j, scores[j][:held], met[j].m)
+        frames.append(Frame([*parts, *_largest(met[j]), *more], told))
 
     def columns(j: int, level: bool = False) -> list[Part]:
         """Of the first query in a tile, right of what was kept before, or levelled with it."""
@@ -101,29 +97,31 @@ def opening() -> Film:
         weights = np.exp(scores[j] - now.m)
         left = SUMS + UNIT * before.s * now.factor
         highs = np.full(BLOCK, now.answer) if level else VALUES[j * BLOCK :][:BLOCK]
-        return _columns(j * BLOCK, weights, highs, left, named=not level, opacity=float(not level))
+        return _columns(j * BLOCK, weights, highs, left, not level, float(not level))
 
     parts = [*_grid(f"{TOKENS**2} scores"), *_memory(0)]
-    parts += _holds(ROOM[0] + ROOM_SIZE[0] / 2, 120, BLOCK, ORANGE)
+    parts += _holds(ROOM[0] + ROOM_SIZE[0] / 2, 130, BLOCK, ORANGE)
     told = f"{TOKENS} queries ask {TOKENS} keys: {TOKENS**2} scores. "
     frames.append(Frame(parts, f"{told}Fast memory holds {BLOCK} of them at a time."))
     told = "Each key is a column: width = e^(score − max), height = value."
     tile(0, told, *columns(0))
-    told = "Pour the columns level: height = the average so far."
-    tile(0, told, *columns(0, True), *_block([a]))
-    told = "The tile moves on to block B. A's scores are forgotten."
-    tile(1, told, *_trace(a), *_block([a]), held=a)
+    told = "Pour them level: height = the average so far. Only max, width and height are kept."
+    tile(0, told, *_trace(a), *_block(a), *columns(0, True), forgotten=True)
     shrunk = a.shrunk(b.factor)
-    told = f"A larger score: A now counts {b.factor:.2f} as much. Narrower, same height."
-    tile(1, told, *_trace(a), *_block([shrunk]), *_shrinks(shrunk))
+    told = (
+        f"B has a larger score: what is kept counts {b.factor:.2f} as much. Narrower, same height."
+    )
+    tile(1, told, *_trace(a), *_block(shrunk), *_shrinks(shrunk, a.m, b.m))
     told = "B's columns join. Their widths are measured from the new max."
-    tile(1, told, *columns(1), *_block([shrunk]))
-    told = "Poured level again, and B's scores are forgotten. C's columns join."
-    tile(2, told, *columns(1, True), *columns(2), *_block([a, b]))
+    tile(1, told, *_block(shrunk), *columns(1))
+    told = "Poured level, they are one block again. B's scores are forgotten, too."
+    tile(1, told, *_block(b), *columns(1, True), forgotten=True)
+    told = "C has no larger score: its columns join, and nothing gets narrower."
+    tile(2, told, *_block(b), *columns(2))
     told = "Poured a last time: the height is the answer to query 1. The others go the same way."
-    tile(2, told, *columns(2, True), *_block(met))
+    tile(2, told, *_block(c, "answer"), *columns(2, True), forgotten=True)
     told = f"All {TOKENS} scores of query 1 at once, or {BLOCK} at a time: "
-    frames.append(Frame(_both(met), f"{told}its answer is {c.answer:.1f} both times."))
+    frames.append(Frame(_both(c), f"{told}its answer is {c.answer:.1f} both times."))
     return Film("Exact attention, tile by tile", frames, HIGH)
 
 
@@ -139,7 +137,8 @@ def after_each(scores: np.ndarray) -> list[Kept]:
 def _grid(held: str, done: int = 0) -> list[Part]:
     """All scores, none of which is there, under their keys; so many tiles were used."""
     parts = [
-        word("keys", LEFT - 9, HEAD, "keys", GREY, "end", SMALL),
+        *_lines("", (LEFT, TOP), (CELL, TALL)),
+        word("keys", LEFT + SIDE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL),
         word("first", LEFT - 9, TOP + 22, "query 1", ORANGE, "end", SMALL, 600),
         word("last", LEFT - 9, TOP + 22 + 5 * TALL, f"query {TOKENS}", GREY, "end", SMALL),
         word("held", LEFT + SIDE, FOOT, held, INK, "end", 22, 600),
@@ -147,16 +146,22 @@ def _grid(held: str, done: int = 0) -> list[Part]:
     for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
         left, wide = LEFT + j * BLOCK * CELL, BLOCK * CELL
         parts += [
-            box(f"keys {name}", (left + 2, 2), (wide - 4, 22), colour, 0.35, 1.5),
-            word(f"keys name {name}", left + wide / 2, HEAD, name, size=SMALL, weight=600),
+            box(f"keys {name}", (left + 2, ROOM[1]), (wide - 4, 22), colour, 0.35, 1.5),
+            word(f"keys name {name}", left + wide / 2, ROOM[1] + 17, name, size=SMALL, weight=600),
         ]
         if j < done:
             parts.append(box(f"done {j}", (left, TOP), (wide, TALL), GREY, 0.3))
+    return parts
+
+
+def _lines(key: str, corner: Place, cell: Place) -> list[Part]:
+    """Of all scores, a cell of which is so large."""
+    (x, y), (wide, tall), parts = corner, cell, []
     for n in range(TOKENS + 1):
-        x, y = LEFT + n * CELL, TOP + n * TALL
+        across, down = x + n * wide, y + n * tall
         parts += [
-            line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5),
-            line(f"down {n}", [(x, TOP), (x, TOP + TOKENS * TALL)], GREY, 1, 0.5),
+            line(f"{key}across {n}", [(x, down), (x + TOKENS * wide, down)], GREY, 1, 0.5),
+            line(f"{key}down {n}", [(across, y), (across, y + TOKENS * tall)], GREY, 1, 0.5),
         ]
     return parts
 
@@ -201,109 +206,107 @@ def _scores(j: int, scores: np.ndarray, largest: float) -> list[Part]:
     ]
 
 
-def _largest(kept: Kept, top: bool) -> list[Part]:
-    """What stays of the first query's scores, dark if it is still on top."""
+def _largest(kept: Kept) -> list[Part]:
+    """What stays of the first query's scores."""
     x, y = LARGEST
     return [
-        word("so far", x - 7, y + 19, "max so far", anchor="end", size=SMALL),
-        *_score("largest", LARGEST, kept.m, COLOURS[kept.whence], top),
+        word("max", x - 7, y + 19, "max so far", anchor="end", size=SMALL),
+        *_score("largest", LARGEST, kept.m, COLOURS[kept.whence], True),
     ]
 
 
-def _standing(
-    key: str, left: float, size: Place, colour: Colour, opacity: float = 1, ghost: bool = False
-) -> Part:
-    """A box on the floor of what is kept, or its edge."""
-    filled, edge = (0.06, 1.5) if ghost else (1, 0)
-    return box(key, (left, LOW - size[1]), size, colour, filled, edge, opacity)
-
-
 def _columns(
-    key: int,
-    weights: np.ndarray,
-    highs: np.ndarray,
-    left: float,
-    named: bool = False,
-    of: str = "column",
-    opacity: float = 1,
-    ghost: bool = False,
+    key: int, weights: np.ndarray, highs: np.ndarray, left: float, named: bool, opacity: float
 ) -> list[Part]:
-    """Of keys from this on, side by side; with their values, if named; or only edges."""
+    """Of keys from this on, side by side; with their values, if named."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
-        size, colour = (UNIT * weight, STEP * high), COLOURS[n // BLOCK]
-        parts.append(_standing(f"{of} {n}", left, size, colour, opacity, ghost))
+        wide, top = UNIT * weight, LOW - STEP * high
+        colour = COLOURS[n // BLOCK]
+        parts.append(box(f"column {n}", (left, top), (wide, LOW - top), colour, 1, 0, opacity))
         if named:
-            middle, top = left + size[0] / 2, LOW - size[1]
-            x, y = (middle, top - 5) if size[0] > NARROW else (left + size[0] + 9, top + 14)
+            beside = (left + wide + 9, top + 14)
+            x, y = (left + wide / 2, top - 5) if wide > NARROW else beside
             parts.append(word(f"high {n}", x, y, f"{high:.0f}", size=SMALL))
-        left += size[0]
+        left += wide
     return parts
 
 
-def _block(kept: list[Kept]) -> list[Part]:
-    """What columns of the first query were levelled into after each block of keys: its height.
-
-    Each block of keys has in it what its weights are by now.
-    """
-    last, parts, left = kept[-1], [], SUMS + 0.0
-    wide, high = UNIT * last.s, STEP * last.answer
-    sums = np.array([each.s * np.exp(each.m - last.m) for each in kept])
-    for n, share in enumerate(np.diff(sums, prepend=0)):
-        size = UNIT * share, high
-        parts += [
-            _standing(f"inside {n}", left, size, COLOURS[n], 0.4),
-            word(f"inside name {n}", left + size[0] / 2, LOW - 10, NAMES[n], size=SMALL),
-        ]
-        left += size[0]
+def _block(kept: Kept, what: str = "so far") -> list[Part]:
+    """What all columns of the first query so far were levelled into, and its height."""
+    wide, high = UNIT * kept.s, STEP * kept.answer
+    y = LOW - high - 7
     return [
-        *parts,
-        box("block", (SUMS, LOW - high), (wide, high), GREY, 0, 2),
-        _level(SUMS, LOW - high - 6, last.answer),
+        box("block", (SUMS, LOW - high), (wide, high), ORANGE, FACE, 2),
+        word("level", SUMS, y, f"{kept.answer:.1f}", INK, "start", LEVEL, 700),
+        word("what", SUMS + 53, y, what, INK, "start"),
     ]
 
 
 def _trace(kept: Kept) -> list[Part]:
     """Of the block that will shrink."""
     wide, high = UNIT * kept.s, STEP * kept.answer
-    return [box("trace", (SUMS, LOW - high), (wide, high), GREY, 0.1, 1.5)]
+    return [box("trace", (SUMS, LOW - high), (wide, high), GREY, 0, 1.5)]
 
 
-def _shrinks(shrunk: Kept) -> list[Part]:
+def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
     """By how much, over an arrow from its old right edge to the new one."""
     old, new = SUMS + UNIT * shrunk.s / shrunk.factor, SUMS + UNIT * shrunk.s
-    y, tip = LOW - STEP * shrunk.answer / 2, new + 3
+    y, tip = LOW - STEP * shrunk.answer / 2, new + 4
+    power = f"e^({old_max:.0f}−{new_max:.0f})"
     return [
-        line("shaft", [(old, y), (tip, y)], ORANGE, 3),
-        line("head", [(tip + 8, y - 6), (tip, y), (tip + 8, y + 6)], ORANGE, 3),
-        word("factor", new + 4, y - 14, f"× {shrunk.factor:.2f}", anchor="start", weight=700),
+        line("shaft", [(old, y), (tip, y)], INK, 3),
+        line("head", [(tip + 8, y - 6), (tip, y), (tip + 8, y + 6)], INK, 3),
+        word("power", new + 6, y - 12, power, anchor="start", size=SMALL),
+        word("factor", new + 6, y + 27, f"= {shrunk.factor:.2f}", anchor="start", weight=700),
     ]
 
 
-def _both(kept: list[Kept]) -> list[Part]:
+def _both(kept: Kept) -> list[Part]:
     """All columns of the first query beside the block of its tiles, and one level."""
-    s, powers = kept[-1].s, np.exp(SCORES[0])
+    powers = np.exp(SCORES[0])
     weights = powers / powers.sum()
-    wide, answer = UNIT * s, weights @ VALUES
-    y = LOW - STEP * answer
-    shares = (s * weights).reshape(BLOCKS, BLOCK).sum(axis=1)
-    lefts = OTHER + UNIT * (shares.cumsum() - shares)
-    poured = [
-        _standing(f"poured {n}", left, (UNIT * share, LOW - y), COLOURS[n], 0.4)
-        for n, (left, share) in enumerate(zip(lefts, shares, strict=True))
+    wides, answer = UNIT * kept.s * weights, weights @ VALUES
+    lefts, wide = OTHER + wides.cumsum() - wides, wides.sum()
+    y, end = LOW - STEP * answer, ROOM[0] - 6
+    parts = [
+        *_many("", OTHER, TOKENS, INK, "at once"),
+        *_many("small ", SUMS, BLOCK, ORANGE, "at a time"),
+        box("kept in", (ROOM[0], 76), (ROOM_SIZE[0], LOW - 73), ORANGE, 0.04, 2),
+        box("poured", (OTHER, y), (wide, LOW - y), GREY, FACE),
+        _block(kept)[0],
+        word(
+            "title within",
+            ROOM[0] + ROOM_SIZE[0] - 10,
+            99,
+            "fast memory",
+            ORANGE,
+            "end",
+            SMALL,
+            600,
+        ),
     ]
+    for n, (left, high) in enumerate(zip(lefts, STEP * VALUES, strict=True)):
+        corner, size = (left + CLEAR / 2, LOW - high), (wides[n] - CLEAR, high)
+        parts.append(box(f"once {n}", corner, size, COLOURS[n // BLOCK], 0, 2))
+    for j, name in enumerate(NAMES):
+        n = j * BLOCK + wides[j * BLOCK :][:BLOCK].argmax()
+        place = lefts[n] + wides[n] / 2, LOW - 10
+        parts.append(word(f"once {name}", *place, name, size=SMALL, weight=600))
     return [
-        *_holds(OTHER + wide / 2, 38, TOKENS, INK, "at once"),
-        *_holds(SUMS + wide / 2, 38, BLOCK, ORANGE),
-        *poured,
-        *_columns(0, s * weights, VALUES, OTHER, of="once", ghost=True),
-        box("outline", (OTHER, y), (wide, LOW - y), GREY, 0, 2),
-        *_block(kept)[:-1],
-        line("at once", [(OTHER, y), (SUMS + wide, y)], INK, 3),
-        _level(SUMS + wide - 42, y - 9, answer),
+        *parts,
+        line("same", [(OTHER, y), (SUMS + wide, y)], INK, 3),
+        word("same said", end, y - 66, "same", anchor="end", size=SMALL),
+        word("what", end, y - 44, "answer", anchor="end", size=SMALL),
+        word("level", end, y - 10, f"{answer:.1f}", INK, "end", 34, 700),
     ]
 
 
-def _level(x: float, y: float, answer: float) -> Part:
-    """How high a block is."""
-    return word("level", x, y, f"{answer:.1f}", INK, "start", LEVEL, 700)
+def _many(key: str, x: float, many: int, colour: str | Colour, how: str) -> list[Part]:
+    """How many of all scores are held."""
+    return [
+        *_lines(key, (x, 4), (DOTS, DOTS)),
+        box(f"{key}memory", (x, 4), (many * DOTS, DOTS), colour, 0.7),
+        word(f"{key}many", x + 68, 33, f"{many}", colour, "start", LOUD, 700),
+        word(f"{key}how", x + 68, 57, f"scores {how}", colour, "start", SMALL),
+    ]

@@ -33,15 +33,17 @@ KEYS = {"A": "S"}  # A is what S becomes
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 CODED, CALL = 30, 26  # the code's size, and its line
-CALLS = 30, 70  # lines of both formulas at the end
+CALLS = (0, 176), (122, 82)  # where both formulas begin at the end
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
 PALE, DEEP = 0.1, 0.55  # how much colour is in the cells of 0 and of the largest number
 ALIKE, MADE, WHOLE = 0.25, 0.55, 0.07  # of arrays without numbers, and of Z; under cells that go
 VIOLET = f"color-mix(in srgb, {PURPLE.drawn} 60%, {BLUE.drawn})"
 BELOW = f"color-mix(in srgb, {VIOLET} 75%, {GREY.drawn})"  # of numbers below 0: no axis's
-TALL, WIDE, SLIM = 26, 54, 40.5  # cells, and those that Q and K have as they are written
+TALL, TALLER, WIDE = 26, 32, 54  # cells, and those of A, V and Z
+SLIM, BROAD = 40.5, 64  # those of Q that meets K, and of both as they are written
 LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above, and what is made
+ABOVE_A, BELOW_V = 64, 174  # tops of V and A
 NAMES = (12, 464)  # middles of names at the left and at the right
 AXIS, NAME = 28, 26  # sizes of axes' letters and of names
 
@@ -85,9 +87,9 @@ class Grid(NamedTuple):
 
     def whole(self, depth: float = WHOLE) -> list[Part]:
         """What its cells lie on: it stays when they go. It covers what it lies on."""
-        size = (self.right() - self.x, self.low() - self.y)
+        size, edge = (self.right() - self.x, self.low() - self.y), 0 if depth else 2
         return [
-            box(f"{self.name} {key}", (self.x, self.y), size, colour, filled)
+            box(f"{self.name} {key}", (self.x, self.y), size, colour, filled, edge)
             for key, colour, filled in (("ground", GROUND, 1), ("whole", BLUE.drawn, depth))
         ]
 
@@ -154,17 +156,19 @@ class Product(NamedTuple):
         """Of what is made, and the one that is added up."""
         return self.formula[0], self.formula[-1], self.formula[1]
 
-    def code(self, is_added: bool = False, alone: float = 0, name: str = "code") -> list[Part]:
+    def code(
+        self, is_added: bool = False, alone: Place | None = None, name: str = "code"
+    ) -> list[Part]:
         """The line: a sign becomes the one that another has in its place.
 
-        With the letter underlined that is added up; or the formula alone, on a line at that y.
+        With the letter underlined that is added up; or the formula alone, which begins there.
         """
         begins, ends = len(BEGINS), len(BEGINS) + len(self.formula)
         text = BEGINS + self.formula + ENDS.format(self.left.name, self.above.name)
-        parts = []
+        parts, (x, y) = [], alone or (0, CALL)
         for n, sign in enumerate(text):
             key, at = f"{name} {n}", n - begins if alone else n
-            place = (0.6 * CODED * (at + 0.5), alone or CALL)
+            place = (x + 0.6 * CODED * (at + 0.5), y)
             if begins <= n < ends and sign in COLOURS:
                 parts.append(_letter(key, sign, place, CODED, CODE))
                 if is_added and sign == self.axes()[2]:
@@ -173,10 +177,10 @@ class Product(NamedTuple):
                 parts.append(word(key, *place, sign, size=CODED, face=CODE))
         return parts
 
-    def meeting(self, is_added: bool = False, size: float = SIZE) -> list[Part]:
+    def meeting(self, is_added: bool = False) -> list[Part]:
         """The line of code, both arrays, their axes, and names."""
         down, across, shared = self.axes()
-        corner = (self.above.x - AWAY - AIR, UNDER - AWAY)
+        corner = (self.above.x - AWAY - AIR, self.left.y - AWAY)
         top = self.above.y
         above = [*self.above.boxes(), *self.above.says()]
         if self.above.is_turned:
@@ -185,7 +189,7 @@ class Product(NamedTuple):
             *self.code(is_added),
             *([] if self.above.is_turned else self.left.whole()),
             *self.left.boxes(),
-            *self.left.says(size=size),
+            *self.left.says(),
             *above,
             *_rows(down, self.left),
             *_columns(across, self.above),
@@ -217,7 +221,8 @@ class Product(NamedTuple):
         return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
 
 
-QUERIES, WRITTEN = Grid("Q", LEFT, UNDER, SLIM), Grid("K", LEFT, OVER, SLIM)
+QUERIES = Grid("Q", LEFT, UNDER, SLIM)
+ASKING, WRITTEN = QUERIES._replace(wide=BROAD), Grid("K", LEFT, OVER, BROAD)
 TURNED = Grid("K", RIGHT, OVER, is_turned=True)
 SCORES = Product(
     QUERIES,
@@ -226,16 +231,15 @@ SCORES = Product(
     "nk,mk->nm",
 )
 MIX = Product(
-    Grid("A", LEFT, UNDER),
-    Grid("V", RIGHT, OVER + TALL),
-    Grid("Z", RIGHT, UNDER),
+    Grid("A", LEFT, BELOW_V, tall=TALLER),
+    Grid("V", RIGHT, ABOVE_A, tall=TALLER),
+    Grid("Z", RIGHT, BELOW_V, tall=TALLER),
     "nm,mv->nv",
 )
 ALONE = Grid("S", 122, 98, 84, 54)  # when k is gone
 # At the end all arrays stand together: each axis is one line, and each letter one length.
-CELLS = {"n": 22, "k": 15, "m": 32, "v": 44}
-FIRST, TOP, GAP = 132, 22, 2 * AWAY  # left end of Q; top of V; between arrays
-GONE = 0.35  # of an axis that was added up
+CELLS = {"n": 20, "k": 14, "m": 36.7, "v": 58}
+FIRST, TOP, GAP = 152, 22, 14  # left end of Q; top of V; between arrays
 
 
 def opening() -> Film:
@@ -260,7 +264,7 @@ def _scores() -> list[Frame]:
         ),
         Frame(
             [*SCORES.code(is_added=True), *_alone()],
-            "After the arrow there is no k: it is added up, for each n with each m, and gone.",
+            "k is added up for each n with each m: it is gone.",
         ),
     ]
 
@@ -270,13 +274,13 @@ def _mix() -> list[Frame]:
     made = MIX.made
     return [
         Frame(
-            [*MIX.meeting(size=SMALL), *_passers(), *made.boxes(0)],
+            [*MIX.meeting(), *_passers(), *made.boxes(0)],
             f"Divided by √4 = {ROOT:g}, then softmax along m: S is now A, each row adds to 1.",
         ),
         Frame(
             [
-                *_closed(LEFT, UNDER, WIDE, TALL),
-                *MIX.meeting(True, SMALL),
+                *_closed(*MIX.left[1:5]),
+                *MIX.meeting(True),
                 *_passers(),
                 *made.boxes(),
                 *MIX.along(2, 0),
@@ -297,17 +301,17 @@ def _written(turned: int = 0) -> list[Part]:
     ]
     return [
         _bar("k written", (WRITTEN.x, over), (WRITTEN.right(), over)),
-        *QUERIES.boxes(),
-        *QUERIES.says(),
+        *ASKING.boxes(),
+        *ASKING.says(),
         *_turned(turned),
-        *_rows("n", QUERIES),
-        _bar("k", (QUERIES.x, QUERIES.y - AWAY), (QUERIES.right(), QUERIES.y - AWAY)),
-        _letter("axis k over", "k", _over(QUERIES)),
+        *_rows("n", ASKING),
+        _bar("k", (ASKING.x, ASKING.y - AWAY), (ASKING.right(), ASKING.y - AWAY)),
+        _letter("axis k over", "k", _over(ASKING)),
         *(columns if turned else []),
         _bar("m written", (beside, WRITTEN.y), (beside, low)),
         _letter("axis m written", "m", _beside(WRITTEN)),
         _letter("axis k written", "k", _over(WRITTEN)),
-        QUERIES.named(NAMES[0]),
+        ASKING.named(NAMES[0]),
         WRITTEN.named(NAMES[0]),
     ]
 
@@ -365,14 +369,19 @@ def _all() -> Frame:
     k = Grid("K", a.x, v.low() + GAP, asked, inner, True)
     codes = [
         part
-        for each, y, name in zip((SCORES, MIX), CALLS, ("first", "code"), strict=True)
-        for part in each.code(True, y, name)
+        for each, start, name in zip((SCORES, MIX), CALLS, ("first", "code"), strict=True)
+        for part in each.code(True, start, name)
     ]
     bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
-    parts = [part for each in (q, k, a, v, z) for part in each.whole(MADE if each is z else ALIKE)]
+    depths = {"Q": ALIKE, "A": ALIKE, "Z": MADE}
+    parts = [part for each in (q, k, a, v, z) for part in each.whole(depths.get(each.name, 0))]
     parts += [*(each.named_within() for each in (q, k, v, z)), a.named_within(-11, "S → A")]
-    parts.append(word("A is", (a.x + a.right()) / 2, a.low() - 10, "softmax", size=SMALL))
-    parts += [*_gone("k", q, k), *_gone("m", k, v), *_rows("n", q, False), *_columns("v", v)]
+    parts.append(
+        word("A is", (a.x + a.right()) / 2, a.low() - 10, f"÷{ROOT:g}, softmax", size=SMALL)
+    )
+    parts += [*_gone("k", q, k), *_gone("m", k, v), *_columns("v", v)]
+    parts.append(_bar("n", (q.x - AWAY, q.y), (q.x - AWAY, q.low())))
+    parts.append(_letter("axis n beside", "n", (q.x - 30, (q.y + q.low()) / 2 + 7)))
     return Frame(
         [*bands, *codes, *parts],
         "A letter missing after the arrow is added up: k, then m. n and v stay.",
@@ -384,21 +393,21 @@ def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
     corner = (above.x - AWAY, left.y - AWAY)
     x, y = corner[0] - 22, (above.y + above.low()) / 2 + 7
     return [
-        _bar(axis, (left.x, corner[1]), corner, GONE),
-        _bar(f"{axis} too", corner, (corner[0], above.y), GONE),
-        _letter(f"axis {axis} inside", axis, (x, y), opacity=0.8),
+        _bar(axis, (left.x, corner[1]), corner),
+        _bar(f"{axis} too", corner, (corner[0], above.y)),
+        _letter(f"axis {axis} inside", axis, (x, y)),
         line(f"struck {axis}", [(x - 14, y + 1), (x + 14, y - 18)], INK, 2.5),
     ]
 
 
-def _rows(axis: str, grid: Grid, has_words: bool = True) -> list[Part]:
+def _rows(axis: str, grid: Grid) -> list[Part]:
     """An axis beside an array, from top to bottom."""
     x = grid.x - AWAY
     words = [_side(axis, i, grid) for i in range(len(WORDS))]
     return [
         _bar(axis, (x, grid.y), (x, grid.low())),
         _letter(f"axis {axis} beside", axis[0], _beside(grid)),
-        *(words if has_words else []),
+        *words,
     ]
 
 
