@@ -167,8 +167,7 @@ def test_lesson_06s_curtains_hide_the_next_word_and_other_guesses_are_struck() -
         else:
             assert marks - solved.keys() == {f"right {n}"}
             assert solved[f"answer {n}"][1] == TEXT[n]
-            assert solved[f"answer {n}"][0]["x"] == asked[f"guess {n}"][0]["x"]
-            assert float(solved[f"guess {n}"][0]["x"]) == MIDDLES[n + 1]  # beside it, struck
+            assert solved[f"guess {n}"][0]["x"] == asked[f"guess {n}"][0]["x"]
     again = TEXT.index(TEXT[0], 1)
     assert {*range(again, many)} <= {*right}  # once the text repeats
     told = opening_of("06-causal-mask").state["frames"][-1]["told"]

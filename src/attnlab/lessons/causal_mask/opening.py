@@ -12,8 +12,8 @@ from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, C
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST = len(TEXT) - 1
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
-HIGH, COLUMN, TALL = 270, 60, 45  # of the sheet; how wide a word's place is; how tall a pass's row
-MIDDLES = [54 + COLUMN * n for n in range(len(TEXT))]
+HIGH, COLUMN, TALL = 270, 59, 45  # of the sheet; how wide a word's place is; how tall a pass's row
+MIDDLES = [50 + COLUMN * n for n in range(len(TEXT))]
 EDGES = [
     middle + COLUMN / 2 for middle in MIDDLES
 ]  # where curtains begin; the last, where they end
@@ -26,7 +26,7 @@ LINE, FLOOR, PASS, COUNT = (
 )  # of words and arcs; of the word "pass"; of its number
 NEAREST, FARTHER = 34, 0.75  # pull of arcs; more for each unit across
 FOLD = 20  # from one of a curtain's folds to the next
-TICK = 462  # middle of what says whether a guess is right
+TICK = 458  # middle of what says whether a guess is right
 CELL = 25  # half of how wide a place to listen to is
 LEAST = 0.1  # a weight that is drawn
 
@@ -164,25 +164,19 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             colour, weight = (ORANGE, 600) if m == asks else (INK, 400)
             parts.append(word(key, MIDDLES[m], y, TEXT[m], colour, size=LETTERS, weight=weight))
         parts += _cloth(f"curtain {n}", top, TALL, EDGES[asks], EDGES[LAST])
-        says = guess if shown > 1 else "?"
-        if shown > 2 and not is_right:  # the answer in its place, and the guess struck beside it
-            aside = MIDDLES[n + 1]
-            ends = [(aside - CELL + 3, middle), (aside + CELL - 3, middle)]
-            _, guessed = _card(n, middle, TALL - 12, guess, LETTERS, GREY)
-            card, answer = _card(n, middle, TALL - 12, TEXT[n], LETTERS)
+        is_struck = shown > 2 and not is_right
+        says, ink = guess if shown > 1 else "?", GREY if is_struck else INK
+        texts += _card(n, middle, TALL - 12, says, LETTERS, ink)
+        if is_struck:  # and what did come stands where the others have a tick
+            ends = [(MIDDLES[n] - CELL + 5, middle), (MIDDLES[n] + CELL - 5, middle)]
             texts += [
-                card,
-                answer._replace(key=f"answer {n}"),
-                guessed._replace(look={**guessed.look, "x": aside}),
                 line(f"struck {n}", ends, GREY, 2),
-                word(f"missed {n}", TICK, middle + 9, "×", GREY, size=30, weight=600),
+                word(f"answer {n}", TICK, y, TEXT[n], size=19, weight=600),
             ]
-            continue
-        texts += _card(n, middle, TALL - 12, says, LETTERS)
-        if shown > 2:
+        elif shown > 2:
             tick = [(TICK + right, middle + down) for right, down in ((-9, 0), (-3, 7), (10, -9))]
             texts.append(line(f"right {n}", tick, GREEN, 5))
-    mask = word("mask", MIDDLES[LAST - 1], TALL + 12, "the mask", PURPLE, size=32, weight=600)
+    mask = word("mask", EDGES[LAST] - 14, 38, "the mask", PURPLE, "end", size=32, weight=600)
     if shown:  # all rows are one pass
         ends = [(22, 6), (12, 6), (12, HIGH - 6), (22, HIGH - 6)]
         parts.append(line("one pass", ends, GREY, 3))
