@@ -1250,15 +1250,19 @@ def test_bars_are_times_and_six_trips_fill_most_of_the_longer_one() -> None:
 
     slow, fast = (film.longest()[way]["seconds"] for way in film.WAYS)
     assert film.scores_in_bytes() == 16384**2 * 16 * 2
-    run = film._run()
-    alone = 4 * 16384**2 * run["d"] * run["heads"] / run["peak"]["flops"]
-    moving = film.TRIPS * film.trip()
+    alone, moving, run = film.computing(), film.TRIPS * film.trip(), film._run()
+    assert alone == 4 * 16384**2 * 128 * 16 / run["peak"]["flops"]
     assert alone + moving == pytest.approx(slow, rel=0.05)  # so trips are what takes the time
     assert alone < fast < 1.5 * alone  # most of it computes
     looks, last = shown("13-gpu-sdpa"), texts_of("13-gpu-sdpa", -1)
     assert (last["slow"], last["fast"]) == ("20 ms", "3.8 ms")
     assert last["moved"] == "6 trips ≥ 17.5 ms"
+    assert last["computing"] == "computing ≥ 2.9 ms"
     assert moving == pytest.approx(0.0175, abs=5e-5)
+    for look in looks[5:]:
+        feet = [float(look[f"computes {way}"]["width"]) for way in film.WAYS]
+        wide = float(look["bar naive"]["width"])
+        assert np.array(feet) / wide == pytest.approx([alone / slow] * 2, abs=0.001)
     for look, many in zip(looks, (0, 1, 3, 5, 6, 6, 6, 6), strict=True):
         bars = [float(look[f"bar {way}"]["width"]) for way in film.WAYS]
         assert bars[1] / bars[0] == pytest.approx(fast / slow, abs=0.01)

@@ -2,10 +2,10 @@
 
 Both times are bars on one scale. Attend's scores travel between a large memory and a small chip,
 six times; each trip puts its least time into attend's bar: all bytes of the scores, at the fastest
-that this memory was measured to be. Those of PyTorch's call stay on the chip, a tile at a time.
-What else attend reads and writes is little, and not drawn. Times, bytes and the memory's speed are
-the newest that are recorded beside the lesson, those of its longest text; both ways compute in
-float16.
+that this memory was measured to be. At the foot of both bars is computing's least time, at the
+fastest that was measured; it may go on beside the trips. The scores of PyTorch's call stay on the
+chip, a tile at a time. What else attend reads and writes is little, and not drawn. All that was
+measured is the newest that is recorded beside the lesson, for its longest text, in float16.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ MEMORY, CHIP, LARGE = 130, 110, 300  # widths; of the chip when a tile goes thro
 PLACES, TILE = (216, 285, 363, 437), 26  # of the steps on it; a tile's side
 ARROW, THIN = (12, 20, 24), (1, 5, 9)  # half a shaft's thickness, half a tip's, and its length
 BARS = {"naive": 155.0, "sdpa": 224.0}  # of times: tops
-BAR, LONGEST, HERO = 34, RIGHT - LEFT, 30  # thick; long; size of numbers
+BAR, FOOT, LONGEST, HERO = 36, 10, RIGHT - LEFT, 30  # thick; long; size of numbers
 # At the end, under each bar: how far, sizes of a memory and a chip, and the six arrows.
-ENDS, UNDER = {"naive": 32.0, "sdpa": 170.0}, 69
+ENDS, UNDER = {"naive": 31.0, "sdpa": 168.0}, 71
 SMALL_MEMORY, SMALL_CHIP, CLOSE, FINE = (110, 56), (80, 44), 9, (2.2, 4.5, 9)
 Rows = dict[str, dict[str, Any]]
 
@@ -63,7 +63,7 @@ def opening() -> Film:
     for says, step in zip(travels, STEPS, strict=True):
         frames.append(Frame([*_attend(step, STEPS[step]), *_bars(rows, STEPS[step], BARS)], says))
     for says, at in zip(stays, (0, 3), strict=True):
-        frames.append(Frame([*_call(at), *_bars(rows, TRIPS, BARS)], says))
+        frames.append(Frame([*_call(at), *_bars(rows, TRIPS, BARS, True)], says))
     end = f"Scores that travel: {_ms(slow)}. Scores that stay: {_ms(fast)}, most of it computing."
     return Film(f"Where do {_ms(slow)} go?", [*frames, Frame(_both(rows), end)], HIGH)
 
@@ -85,14 +85,20 @@ def trip() -> float:
     return float(scores_in_bytes() / _run()["peak"]["bandwidth"])
 
 
+def computing() -> float:
+    """Seconds that both products take at least, scores and mix."""
+    run, n = _run(), longest()["naive"]["n"]
+    return float(4 * n**2 * run["d"] * run["heads"] / run["peak"]["flops"])
+
+
 def _run() -> dict[str, Any]:
     runs: list[dict[str, Any]] = recorded()[0]["runs"]
     [run] = [each for each in runs if each["d"] == WIDTH and not each["causal"]]
     return run
 
 
-def _bars(rows: Rows, trips: int, tops: dict[str, float]) -> list[Part]:
-    """Both times, and of attend's what its trips take so far."""
+def _bars(rows: Rows, trips: int, tops: dict[str, float], computes: bool = False) -> list[Part]:
+    """Both times; on attend's what its trips take so far, at both feet what computing takes."""
     parts: list[Part] = []
     second = LONGEST / rows["naive"]["seconds"]
     for way, name in WAYS.items():
@@ -103,16 +109,22 @@ def _bars(rows: Rows, trips: int, tops: dict[str, float]) -> list[Part]:
         ]
     for n in range(TRIPS):  # a piece grows with its arrow
         x, wide = LEFT + second * min(n, trips) * trip(), second * trip() * (n < trips)
-        parts.append(box(f"took {n + 1}", (x, tops["naive"]), (wide, BAR), BLUE, 1, 0))
+        parts.append(box(f"took {n + 1}", (x, tops["naive"]), (wide, BAR - FOOT), BLUE, 1, 0))
         if n < trips:
-            y = tops["naive"] + BAR / 2 + 7
+            y = tops["naive"] + (BAR - FOOT) / 2 + 7
             parts.append(word(f"number {n + 1}", x + wide / 2, y, f"{n + 1}", GROUND, weight=700))
+    if computes:
+        says, y = f"computing ≥ {_ms(computing())}", tops["sdpa"] + BAR - 7
+        parts.append(word("computing", RIGHT, y, says, GREY, "end"))
+        for way, top in tops.items():
+            size = second * computing(), FOOT
+            parts.append(box(f"computes {way}", (LEFT, top + BAR - FOOT), size, GREY, 1, 0))
     slow, fast = (_ms(rows[way]["seconds"]) for way in WAYS)
     end, y = LEFT + second * rows["sdpa"]["seconds"], tops["sdpa"] + BAR - 6
     return [
         *parts,
         *(
-            [word("moved", LEFT + 76, tops["naive"] - 9, _moved(), BLUE, "start", weight=700)]
+            [word("moved", LEFT + 84, tops["naive"] - 9, _moved(), BLUE, "start", weight=700)]
             if trips == TRIPS
             else []
         ),
@@ -179,14 +191,16 @@ def _call(at: int) -> list[Part]:
 def _both(rows: Rows) -> list[Part]:
     """Each way over its time: six trips of all scores, or a tile that stays on the chip."""
     (wide, tall), (chip, low) = SMALL_MEMORY, SMALL_CHIP
-    road, x, inner = (LEFT + wide + 5, RIGHT - chip - 5), RIGHT - chip / 2, tall - 16
+    road, x = (LEFT + wide + 5, RIGHT - chip - 5), RIGHT - chip / 2
     middles = {way: top + UNDER for way, top in ENDS.items()}
-    parts = _bars(rows, TRIPS, ENDS)
+    parts = _bars(rows, TRIPS, ENDS, True)
     for way, y in middles.items():
         key = "" if way == "naive" else " of the call"
         parts += [
             box(f"memory{key}", (LEFT, y - tall / 2), (wide, tall), GREY, 0.14, 0),
             box(f"chip{key}", (RIGHT - chip, y - low / 2), (chip, low), GREY, 0.14, 0),
+            word(f"memory's name{key}", LEFT + wide / 2, y - 11, "memory", GREY, size=SMALL),
+            word(f"chip's name{key}", x + 14 * (key > ""), y + 6, "chip", GREY, size=SMALL),
         ]
     up, y = middles.values()
     for n in range(1, TRIPS + 1):
@@ -194,13 +208,12 @@ def _both(rows: Rows) -> list[Part]:
         parts.append(_arrow(f"trip {n}", ends, at, 1, FINE, BLUE))
     return [
         *parts,
-        box("held", (LEFT + 8, up - inner / 2), (wide - 16, inner), BLUE, 0.4, 0),
-        word("bytes", LEFT + wide / 2, up + 7, _size(), size=SMALL, weight=700),
-        word("chip's name", x, up + 6, "chip", GREY, size=SMALL),
-        word("memory's name", LEFT + wide / 2, y + 6, "memory", GREY, size=SMALL),
+        box("held", (LEFT + 8, up - 6), (wide - 16, 28), BLUE, 0.4, 0),
+        word("bytes", LEFT + wide / 2, up + 14, _size(), size=SMALL, weight=700),
+        word("inputs of the call", LEFT + wide / 2, y + 16, "q, k, v", GREY, size=SMALL),
         _arrow("comes", road, y - CLOSE, 1, THIN, GREY),
         _arrow("goes", road[::-1], y + CLOSE, 1, THIN, GREY),
-        box("tile", (x - TILE / 2, y - TILE / 2), (TILE, TILE), BLUE),
+        box("tile", (x - TILE - 7, y - TILE / 2), (TILE, TILE), BLUE),
     ]
 
 
