@@ -1109,7 +1109,7 @@ def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blu
                 assert (parts[key]["stroke"] == BLUE.drawn) == (i - j == 1)
     at = [float(parts[f"tick {step}"]["x"]) for step in (20, 50, 200, 1000)]
     wide = [right - left for left, right in pairwise(at)]
-    assert highs[0] < 0  # off the sheet
+    assert highs[0] < film.LINE  # over the chart
     for axis in ("first", "floor"):  # so both are broken, at one place
         cut, on = points(last[f"{axis} before"])[1], points(last[axis])[0]
         strokes = [points(last[f"{axis} break {i}"]).mean(axis=0) for i in (0, 1)]
@@ -1141,9 +1141,14 @@ def test_its_loss_nears_one_letters_level_and_passes_twos_after_its_arcs_gathere
     at = [float(last[f"tick {at}"]["x"]) for at in film.JUMP]
     assert [*blue[[0, -1], 0]] == pytest.approx(at, abs=0.1)
     assert at[0] < float(last["gather"]["x"]) < at[1]
-    for by, lowest in zip(film.BY, (one, two), strict=True):  # words stand on their lines
+    for by, lowest in zip(film.BY, (one, two), strict=True):  # words are at their lines
         assert texts_of("10-training", -1)[f"lowest {by}"] == f"{lowest:.1f}"
-        assert 0 < points(last[f"level {by}"])[0, 1] - float(last[by]["y"]) < 8
+        level, words = points(last[f"level {by}"])[0, 1], _box(last[by], by)
+        assert 0 < max(words[1] - level, level - words[3]) < 10
+        for key in ("curve", "gathers"):  # which no curve meets
+            x, y = points(last[key]).T
+            met = np.interp(np.arange(words[0], words[2]), x, y, np.nan, np.nan)
+            assert not ((words[1] - 3 < met) & (met < words[3] + 3)).any()
     one, two = (points(last[f"level {by}"])[0, 1] for by in film.BY)
     assert blue[0, 1] < one < blue[-1, 1] < two < float(last["dot"]["cy"])
 

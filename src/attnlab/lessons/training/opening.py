@@ -2,8 +2,8 @@
 
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
-It is the training of the lesson's writer. Arcs are weights of its first layer: those that go one
-letter back are blue, and so is the loss while they gather. Levels are what counts reach of how
+It is the training of the lesson's writer. Arcs are larger weights of its first layer: those that go
+one letter back are blue, and so is the loss while they gather. Levels are what counts reach of how
 often each letter follows another, or two. Its first fall is broken, to no scale. The writer's last
 states differ a little from machine to machine, and its pages from one Python to the next, so what
 is shown is recorded, in `opening.json`.
@@ -29,20 +29,20 @@ EVERY = 20  # steps from one loss to the next
 INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
 NEAR = "of layer 1’s weight: one letter back"
-BY = ("guess from this letter", "and the one before")  # what a guess knows
+BY = ("guess from this letter", "from this and the one before")  # what a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 WIDTH = 30  # letters whose weights are recorded, at most, of those it writes
 SHOWN = 24  # of them
 EDGE, PITCH, SIZE = 17, 19.4, 30  # the first letter's middle; from letter to letter; of letters
-SAYS, FLOOR, LINE = 22, 64, 96  # lines: over the arcs, of their ends, of the letters
+SAYS, FLOOR, LINE = 22, 84, 114  # lines: over the arcs, of their ends, of the letters
 LEFT, AXIS, RIGHT = 8, 44, 472  # edges, and where lines begin
-FIRST, LAST = 54, 345  # the steps of the chart from which on, and to which, logs count
-TOP, LOW, TICKS = 123, 246, 266  # of the chart, and the line of its steps
-LEAST, UNIT = 1.6, 80  # the loss at its foot, and the height of 1
-PALEST = 0.03  # a weight that is drawn
-NEAREST, FARTHER = 34, 0.25  # pull of an arc to the letter before; more for each further
+FIRST, LAST = 54, 395  # the steps of the chart from which on, and to which, logs count
+TOP, LOW, TICKS = 136, 248, 266  # of the chart, and the line of its steps
+LEAST, UNIT = 1.45, 68  # the loss at its foot, and the height of 1
+PALEST = 0.06  # the least weight that is drawn
+NEAREST, FARTHER = 68, 0.25  # pull of an arc to the letter before; more for each further
 THICK = 4.5  # an arc of weight 1: neighbours are near
 
 
@@ -115,7 +115,7 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
         return f"Soon {share:.0%} goes one letter back, and the loss nears {two:.1f}."
     if step < STEPS[-1]:
         return f"“{INVENTED}” is no word yet. The loss is {two:.1f}, as from both letters."
-    return "Nobody told it to look one letter back. All are words here."
+    return f"Nobody told it to look there. {loss:.1f}: lower than from two letters."
 
 
 def _axes(step: int) -> list[Part]:
@@ -132,12 +132,13 @@ def _axes(step: int) -> list[Part]:
 def _levels(by_counts: list[float]) -> list[Part]:
     """How low a loss can be by one letter and by two."""
     parts: list[Part] = []
-    for loss, by in zip(by_counts, BY, strict=True):
+    sides = (RIGHT, -7, "end"), (AXIS, 22, "start")  # where the curve does not come
+    for loss, by, (x, down, anchor) in zip(by_counts, BY, sides, strict=True):
         y = _high(loss)
         parts += [
             line(f"level {by}", [(AXIS, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
             word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", GREY, "start", SMALL),
-            word(by, RIGHT, y - 7, by, GREY, "end", SMALL),
+            word(by, x, y + down, by, GREY, anchor, SMALL),
         ]
     return parts
 
@@ -147,10 +148,10 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     losses, lines = known["losses"], [TOP, *map(_high, known["by_counts"]), LOW]
     here = x, y = (_along(step), _high(loss)) if step else (EDGE, TOP)
     second = _along(STEPS[1]), _high(_loss(STEPS[1], losses))
-    size, low = (SMALL, 6) if step else (28, 8)
+    size, low = (SMALL, 4) if step else (28, 10)
     parts = [
         *_broken("first", (EDGE, TOP), second, ORANGE, 4.5, not step),
-        word("loss", AXIS, TOP + low, f"loss {losses[0]:.1f}", ORANGE, "start", size, 700),
+        word("loss", FIRST, TOP + low, f"loss {losses[0]:.1f}", ORANGE, "start", size, 700),
     ]
     if not step:
         return [*parts, dot("dot", x, y, 7, ORANGE)]
@@ -166,11 +167,11 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
     if step > start:
-        at = _along((start * end) ** 0.5) - 14, lines[2] - 15
+        at = _along((start * end) ** 0.5) - 18, lines[2] - 12
         parts.append(word("gather", *at, "arcs gather", BLUE, "end", SMALL, 600))
-    over = max(each for each in lines if each < y)
-    under = min(each for each in lines if each > y)
-    now = min(max(y + 14, over + 25), under - 6)
+    over = max(each for each in lines if each < y - 3)
+    under = min(each for each in lines if each > y - 3)
+    now = min(max(y + 10, over + 25), under - 6)
     parts.append(word("now", x + 14, now, f"{loss:.1f}", ORANGE, "start", 28, 700))
     return [*parts, dot("dot", x, y, 7, ORANGE)]
 
@@ -197,7 +198,7 @@ def _at(n: int) -> float:
 
 def _arc(i: int, j: int, weight: float) -> Part:
     """From letter i to letter j: blue if that is the one before."""
-    colour, opacity = (BLUE, 1) if i - j == 1 else (GREY, 0.45)
+    colour, opacity = (BLUE, 1) if i - j == 1 else (GREY, 0.35)
     pull = NEAREST + FARTHER * (i - j - 1) if i > j else 0
     key = f"arc {i} {j}"
     return arc(key, _at(i), _at(j), FLOOR, weight, colour, opacity, thickest=THICK, pull=pull)
