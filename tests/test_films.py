@@ -356,8 +356,10 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     answers = [each["answer"] for each in texts]
     assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
-    ways = [[texts[-1].get(f"{part} {book}") for part in ("times", "slope")] for book in "ABC"]
-    assert ways == [["+4 × 0.25", "+1"], ["0 × 0.25", "0"], ["−2 × 0.50", "−1"]]
+    row = ("far", "times", "slope")
+    ways = [[texts[-1][f"{part} {book}"] for part in row] for book in "ABC"]
+    assert ways == [["+4", "0.25", "+1"], ["0", "0.25", "0"], ["−2", "0.50", "−1"]]
+    assert [texts[-1].get(f"area {book}") for book in "ABC"] == ["1", None, "1"]
     assert [texts[3][f"by {book}"] for book in "ABC"] == ["+0.10", "0", "−0.10"]
     assert texts[4]["division"] == "+0.10 ÷ 0.1 ≈ +1"
     assert [texts[5][f"far {book}"] for book in "ABC"] == ["+4", "0", "−2"]
@@ -369,6 +371,8 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     assert high[3] == pytest.approx(high[0], abs=0.2)
     bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
     assert bars == [[124, 22], [4, 22], [62, 44]]  # 31 px for 1 of a value, 88 for all shares
+    columns = [{looks[-1][f"{part} {book}"]["x"] for book in "ABC"} for part in row]
+    assert columns == [{looks[-1][head]["x"]} for head in ("distance", "share", "slopes")]
     assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [22, 22, 44]
     assert [looks[-1][f"chip {book}"]["height"] for book in "ABC"] == [22, 22, 44]
     moves, pulls = (
