@@ -784,8 +784,8 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
             film.UNIT * mixed, abs=0.01
         )
         assert points(parts["now"])[-1, 1] == pytest.approx(float(parts["answers"]["cy"]), abs=0.1)
-        [named] = [float(look["y"]) for key, look in parts.items() if key.startswith("hard")]
-        assert (named < float(parts["soft"]["y"])) == (hard > mixed)  # the higher answer's name
+        [over] = [float(look["y"]) for key, look in parts.items() if key.startswith("soft")]
+        assert over < float(parts["hard"]["y"])  # names never swap
     steps = [film.STEP, *(film.STOPS[n : n + 2] for n in (1, 3, 4))]
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
@@ -800,6 +800,10 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
     moved = [int(texts[f"{name} moves"].split("+")[1]) for name in ("hard", "soft")]
     assert moved == (after - before).round().tolist() == [0, 7]
+    goes = [f"{at:.0f} → {to:.0f}" for at, to in zip(before, after, strict=True)]
+    assert [texts["hard goes"], texts["soft goes"]] == goes == ["10 → 10", "12 → 19"]
+    stays = (film.FLOOR - points(frames[-1]["stays"])[:, 1]) / film.UNIT
+    np.testing.assert_allclose(stays, [before[0], after[0]], atol=0.05)
     rise = points(frames[-1]["rise"])
     np.testing.assert_allclose(rise[:, 0], [film._x(film.STEP[n]) for n in (0, 1, 1)], atol=0.1)
     np.testing.assert_allclose(
