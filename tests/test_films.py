@@ -355,8 +355,10 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     answers = [each["answer"] for each in texts]
     assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
-    ways = [[texts[-1].get(f"{part} {book}") for part in ("times", "slope")] for book in "ABC"]
-    assert ways == [["+4 × 0.25", "+1"], ["0 × 0.25", "0"], ["−2 × 0.50", "−1"]]
+    row = ("far", "times", "slope")
+    ways = [[texts[-1][f"{part} {book}"] for part in row] for book in "ABC"]
+    assert ways == [["+4", "0.25", "+1"], ["0", "0.25", "0"], ["−2", "0.50", "−1"]]
+    assert [texts[-1].get(f"area {book}") for book in "ABC"] == ["1", None, "1"]
     assert [texts[3][f"by {book}"] for book in "ABC"] == ["+0.10", "0", "−0.10"]
     assert texts[4]["division"] == "+0.10 ÷ 0.1 ≈ +1"
     assert [texts[5][f"far {book}"] for book in "ABC"] == ["+4", "0", "−2"]
@@ -368,6 +370,8 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     assert high[3] == pytest.approx(high[0], abs=0.2)
     bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
     assert bars == [[124, 22], [4, 22], [62, 44]]  # 31 px for 1 of a value, 88 for all shares
+    columns = [{looks[-1][f"{part} {book}"]["x"] for book in "ABC"} for part in row]
+    assert columns == [{looks[-1][head]["x"]} for head in ("distance", "share", "slopes")]
     assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [22, 22, 44]
     assert [looks[-1][f"chip {book}"]["height"] for book in "ABC"] == [22, 22, 44]
     moves, pulls = (
@@ -779,8 +783,8 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
             film.UNIT * mixed, abs=0.01
         )
         assert points(parts["now"])[-1, 1] == pytest.approx(float(parts["answers"]["cy"]), abs=0.1)
-        [named] = [float(look["y"]) for key, look in parts.items() if key.startswith("hard")]
-        assert (named < float(parts["soft"]["y"])) == (hard > mixed)  # the higher answer's name
+        [over] = [float(look["y"]) for key, look in parts.items() if key.startswith("soft")]
+        assert over < float(parts["hard"]["y"])  # names never swap
     steps = [film.STEP, *(film.STOPS[n : n + 2] for n in (1, 3, 4))]
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
@@ -795,6 +799,10 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
     moved = [int(texts[f"{name} moves"].split("+")[1]) for name in ("hard", "soft")]
     assert moved == (after - before).round().tolist() == [0, 7]
+    goes = [f"{at:.0f} → {to:.0f}" for at, to in zip(before, after, strict=True)]
+    assert [texts["hard goes"], texts["soft goes"]] == goes == ["10 → 10", "12 → 19"]
+    stays = (film.FLOOR - points(frames[-1]["stays"])[:, 1]) / film.UNIT
+    np.testing.assert_allclose(stays, [before[0], after[0]], atol=0.05)
     rise = points(frames[-1]["rise"])
     np.testing.assert_allclose(rise[:, 0], [film._x(film.STEP[n]) for n in (0, 1, 1)], atol=0.1)
     np.testing.assert_allclose(

@@ -18,9 +18,9 @@ STEP = 0.1  # how far a score is raised
 HIGH, BOTTOM, UNIT, HEADS = 270, 302, 31, 15  # of the sheet; y of 0; px for 1; columns' names
 SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width of a book's parts
 BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
-LEFT, RIGHT, BAND, WIDE = 170, 227, 10, 80  # ends of ribbons; widths of their ends and the answer
-SCALE, SWING, MARK = 337, 64, 357  # the answer's scale, a step on it, and books' arrows beside it
-THIN, FAR, SLOPE = 4, 395, 477  # bars to values at first, on the scale's place; ends of numbers
+LEFT, RIGHT, BAND, WIDE = 170, 213, 10, 78  # ends of ribbons; widths of their ends and the answer
+SCALE, SWING, MARK = 317, 64, 337  # the answer's scale, a step on it, and books' arrows beside it
+THIN, FAR, TIMES, SLOPE = 4, 368, 424, 479  # bars to values at first, on the scale; ends of columns
 Numbers = Sequence[float]
 
 
@@ -218,28 +218,30 @@ def _levels() -> list[Part]:
 
 def _bars(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
     """From the answer's height to values', the first ones as wide as shares: their slopes."""
-    start, head = _y(answer(SCORES)), "distance × share = slope" if worked else "slope"
-    parts = [word("slopes", SLOPE, HEADS, head, GREY, "end", size=SMALL)]
-    if not worked:
-        parts.append(word("distances", SCALE, HEADS, "distance", GREY, size=SMALL))
+    start, heads = _y(answer(SCORES)), {"distance": FAR, "share": TIMES, "slope": SLOPE}
+    parts = [
+        word("slopes" if head == "slope" else head, x, HEADS, head, GREY, "end", SMALL)
+        for head, x in heads.items()
+        if worked or head != "share"
+    ]
     for n in sorted(range(len(BOOKS)), key=lambda n: -abs(lengths[n])):
         name, share, says = BOOKS[n], weights(SCORES)[n], _signed(lengths[n])
         colour, y, grown = COLOURS[n], _y(VALUES[n]), n < worked
-        wide = THICK * share if grown or says == "0" else THIN
+        wide = THICK * share if grown or y == start else THIN
         high, middle = max(abs(y - start), THIN), (start + y) / 2
-        corner = (SCALE - wide / 2, middle - high / 2)
-        key, end, at, result = "far", FAR, middle + 7, middle
-        if grown:
-            key, end, at = "times", SLOPE, middle + (3 if y > start else -5)
-            result = at + 16
-            if y == start:  # in one line, over the bar
-                end, at, result = SLOPE - 30, middle - 3, middle - 10
-            says += f" × {share:.2f}"
+        tint = 0.55 if grown and y != start else 1
         parts += [
-            box(f"pull {name}", corner, (wide, high), colour, 0.55 if grown and y != start else 1),
-            word(f"{key} {name}", end, at, says, colour, "end", SMALL, 600),
-            _result("slope", n, result, _signed(pulls[n])),
+            box(f"pull {name}", (SCALE - wide / 2, middle - high / 2), (wide, high), colour, tint),
+            word(f"far {name}", FAR, y + 8, says, colour, "end", SMALL, 600),
+            _result("slope", n, y - 2, _signed(pulls[n])),
         ]
+        if grown:
+            parts.append(
+                word(f"times {name}", TIMES, y + 8, f"{share:.2f}", colour, "end", SMALL, 600)
+            )
+        if tint < 1:
+            area = f"{abs(pulls[n]):g}"
+            parts.append(word(f"area {name}", SCALE, middle + 8, area, size=22, weight=700))
     return parts
 
 

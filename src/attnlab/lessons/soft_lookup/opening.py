@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, box, curve, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, area, box, curve, dot, line, word
 from attnlab.figures.palette import GREY, GROUND, ORANGE, SERIES, Colour
 from attnlab.lessons.soft_lookup.turning import BOOKS, KEYS, LENGTH, SALT, weights
 
@@ -15,10 +15,10 @@ JUMPS = tuple((one + other) / 2 for one, other in pairwise(ENDS))  # all keys ar
 STOPS = (ENDS[0], -7, 7, 53, 67, 81, 90, ENDS[2], 67)  # of the question, degrees
 STEP = (53, 67)  # of the question, at the end
 
-HIGH, LEFT, RIGHT = 270, 70, 372  # of the sheet; ends of the way that the question goes
+HIGH, LEFT, RIGHT = 270, 104, 433  # of the sheet; ends of the way that the question goes
 SPINE, ASKS = (94, 50), 92  # of a book; the level of the question
 FLOOR, UNIT = 233, 3  # of no salt; px for 1 g/l
-FULL, APART, TOP = 26, 24, 144  # how thick all of an answer is; between names; soft's highest
+FULL, APART, ROOM = 26, 24, 96  # how thick all of an answer is; between names; for a name
 MIXED = 2  # the frame that says what is mixed
 
 
@@ -81,7 +81,7 @@ def _scene(n: int) -> list[Part]:
             word(f"says {m}", at, 49, f"{SALT[m]}", GROUND, size=24, weight=700),
         ]
         levels += [
-            line(f"level {m}", [(LEFT - 12, salt), (RIGHT, salt)], colour, 1, 0.5),
+            line(f"level {m}", [(LEFT - 12, salt), (x, salt)], colour, 1, 0.5),
             word(f"salt {m}", LEFT - 20, salt + 7, f"{SALT[m]}", colour, "end", weight=600),
         ]
     ahead = WIDE if last else x
@@ -98,31 +98,34 @@ def _scene(n: int) -> list[Part]:
         *flows,
         *books,
         dot("asks", x, ASKS, FULL / 2),
-        word("question", x + 20, ASKS + 6, "question", INK, "start", SMALL, 600),
+        word("question", 0, ASKS + 6, "question", INK, "start", SMALL, 600),
     ]
 
 
 def _now(n: int) -> list[Part]:
-    """Both answers to what is asked; the name of hard goes and comes, for it would cross soft's."""
+    """Both answers to what is asked: soft's name over hard's, on the left if the right is full."""
     hard, soft, shares = answers(STOPS[n])
     x, y = _x(STOPS[n]), _y(soft)
-    side, level = (1 if hard > soft else -1), min(max(y, TOP), FLOOR - APART)
-    away = (min if hard > soft else max)(_y(hard), level - side * APART)
+    level = min(y, FLOOR - APART)
+    below, full = max(_y(hard), level + APART), x + 14 + ROOM > WIDE
+    place = ("soft, left", x - 14, _y(hard) - 18) if full else ("soft", x + 14, level)
     parts = [
         line("now", [(x, ASKS), (x, y)], INK, 2),
-        _tag(f"hard {hard:.0f} {side}", x + 14, away, f"hard {hard:.0f}", GREY),
-        _tag("soft", x + 14, level, f"soft {soft:.0f}", ORANGE),
+        _tag("hard", min(x + 14, WIDE - ROOM), below, f"hard {hard:.0f}", GREY),
+        _tag(*place, f"soft {soft:.0f}", ORANGE, anchor="end" if full else "start"),
         dot("answers", x, y, 8, ORANGE, edge=GROUND),
     ]
     if n == MIXED:
         pairs = zip(shares, SALT, strict=False)
         mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs if share > 0.01)
-        parts.append(_tag("mix", x + 14, 150, f"{mixed} ≈ {soft:.0f}", ORANGE))
+        parts.append(_tag("mix", x + 14, 150, f"{mixed} ≈ {soft:.0f}", ORANGE, 20))
     return parts
 
 
-def _tag(key: str, x: float, y: float, says: str, colour: Colour, size: float = 22) -> Part:
-    return word(key, x, y + 0.34 * size, says, colour, "start", size, 700)
+def _tag(
+    key: str, x: float, y: float, says: str, colour: Colour, size: float = 22, anchor: str = "start"
+) -> Part:
+    return word(key, x, y + 0.34 * size, says, colour, anchor, size, 700)
 
 
 def _moved() -> list[float]:
@@ -136,13 +139,16 @@ def _step() -> list[Part]:
         box("step", (x, ASKS + 22), (to_x - x, FLOOR - ASKS - 22), INK, 0.1),
         line("now", [(to_x, ASKS), (to_x, now[1])], INK, 2),
         dot("asked", x, ASKS, FULL / 2, INK, 0.3),
-        line("rise", [(x, was[1]), (to_x, was[1]), (to_x, now[1])], ORANGE, 3),
+        area("rise", [(x, was[1]), (to_x, was[1]), (to_x, now[1])], ORANGE, 1, ORANGE),
+        line("stays", [(x, was[0]), (to_x, now[0])], GREY, 6, cap="butt"),
     ]
-    for n, (name, colour, down) in enumerate((("hard", GREY, 13), ("soft", ORANGE, -3))):
-        says = f"{name} +{_moved()[n]:.0f}"
+    places = (("hard", GREY, to_x + 24, 199, "start"), ("soft", ORANGE, x - 12, 154, "end"))
+    for n, (name, colour, at, y, anchor) in enumerate(places):
+        goes = " → ".join(f"{answers(stop)[n]:.0f}" for stop in STEP)
         parts += [
             dot(f"{name} is", to_x, now[n], 8, colour, edge=GROUND),
-            _tag(f"{name} moves", to_x + 22, now[n] + down, says, colour, 24),
+            _tag(f"{name} moves", at, y, f"{name} +{_moved()[n]:.0f}", colour, 30, anchor),
+            _tag(f"{name} goes", at, y + 28, goes, colour, 22, anchor),
         ]
     return parts
 
