@@ -1171,7 +1171,7 @@ def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
     middles = [film.middle(n) for n in range(film.BOOKS + 1)]
     np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
     assert all(table[0] < to < table[1] for _, to in added)
-    for way in film.AT_REST:  # smaller
+    for way in film.WAYS:  # smaller
         key = f"{way} " * (way != "shared")
         assert _ink(frames[-1], key) / whole / film.SMALLER**2 == pytest.approx(
             film.share(way), abs=0.003
@@ -1205,7 +1205,7 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
 
     known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
     right = {way: known[way]["right"] for way in film.WAYS}
-    rows = {f"{way} " * (way != "shared"): way for way in film.AT_REST}
+    rows = {f"{way} " * (way != "shared"): way for way in film.WAYS}
     for n, key, keeps, way in (
         *((n, "", "keeps", way) for n, way in enumerate(right, 1)),
         *((-1, key, f"{way} keeps", way) for key, way in rows.items()),
@@ -1220,12 +1220,19 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 2 / film.LETTERS < right["sum"] < 0.5  # it misses most, and guesses none
     assert film.share("shared") == pytest.approx(film.share("window"), abs=0.01)
-    for way in film.AT_REST:
-        bar, whole = last[f"{way} bar"], last[f"{way} all"]
-        assert bar["x"] == whole["x"]
-        assert float(bar["width"]) / float(whole["width"]) == pytest.approx(right[way], abs=0.001)
-        guess = points(last["guess"])[0, 0] - float(whole["x"])
-        assert guess / float(whole["width"]) == pytest.approx(1 / film.LETTERS, abs=0.001)
+    bars = {key: right[way] for key, way in rows.items()}
+    bars |= {f"{way} four ": each for way, each in film.AT_ONCE.items()}
+    assert {f"{key}bar" for key in bars} == {key for key in last if key.endswith("bar")}
+    for key, each in bars.items():
+        bar, number = last[f"{key}bar"], last[f"{key}right"]
+        assert (bar["x"], texts_of("12-shortcuts", -1)[f"{key}right"]) == (
+            film.START,
+            f"{each:.0%}",
+        )
+        assert float(bar["width"]) == pytest.approx(film.LONG * each, abs=0.01)
+        assert bar["fill"] == number["fill"] == (BLUE if each == 1 else ORANGE).drawn
+    guess = points(last["guess"])[0, 0] - film.START
+    assert guess == pytest.approx(film.LONG / film.LETTERS, abs=0.06)
 
 
 @pytest.mark.lessons("12-shortcuts")
