@@ -1205,22 +1205,21 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
 
     known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
     right = {way: known[way]["right"] for way in film.WAYS}
-    rows = {f"{way} " * (way != "shared"): way for way in film.WAYS}
-    for n, key, keeps, way in (
-        *((n, "", "keeps", way) for n, way in enumerate(right, 1)),
-        *((-1, key, f"{way} keeps", way) for key, way in rows.items()),
+    for n, name, key, way in (
+        *((n, "name", "", way) for n, way in enumerate(right, 1)),
+        *((-1, f"{way} " * (way != "shared") + "name", f"{way} ", way) for way in right),
     ):
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        assert texts[f"{key}name"] == film.WAYS[way][0]
+        assert texts[name] == film.WAYS[way][0]
         assert texts[f"{key}right"] == f"{100 * right[way]:.0f}%"
-        assert texts[keeps] == f"{100 * film.share(way):.0f}%"
+        assert texts[f"{key}keeps"] == f"{100 * film.share(way):.0f}%"
         colour = BLUE if right[way] == 1 else ORANGE
         assert parts[f"{key}right"]["fill"] == colour.drawn
     assert right["full"] == right["shared"] == 1
     assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 2 / film.LETTERS < right["sum"] < 0.5  # it misses most, and guesses none
     assert film.share("shared") == pytest.approx(film.share("window"), abs=0.01)
-    bars = {key: right[way] for key, way in rows.items()}
+    bars = {f"{way} ": each for way, each in right.items()}
     bars |= {f"{way} four ": each for way, each in film.AT_ONCE.items()}
     assert {f"{key}bar" for key in bars} == {key for key in last if key.endswith("bar")}
     for key, each in bars.items():

@@ -30,7 +30,7 @@ LOW = TOP + HEADS * ROW
 ADDED = 385, 12  # the top left of a running sum
 RISE, LEAST, THICKEST = 70, 0.1, 10  # the highest arc; a weight that is drawn; an arc of weight 1
 BIG, LARGE, HEAVY = 24, 40, 700  # words; results
-FIRST, EACH, SMALLER = 43, 62, 0.4  # y of the first way's name at the end; to the next; a shelf
+FIRST, EACH, SMALLER = 46, 61, 0.4  # y of the first way's name at the end; to the next; a shelf
 COUNT, START, LONG = 294, 308, 92  # where a count ends; a bar's left; of 100%
 FOUND = 0.95  # right so often, it finds
 
@@ -46,7 +46,7 @@ TOLD = (
     f"A window keeps the question and the last {WINDOW - 1} books. Far ones it guesses.",
     "All heads read the same keys and values. The far book is still found.",
     "Window and sharing keep about the same: one guesses, one finds. "
-    "Thin bars, for two ways only: another test, four at once.",
+    "Thin bars: another test, four at once.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
 
@@ -186,9 +186,9 @@ def _rows(known: Known) -> list[Part]:
     """What the ways keep, and how often each is right: asked for one book, and two for four."""
     guess = START + LONG / LETTERS
     parts = [
-        word("kept title", COUNT, 18, "kept", PURPLE, "end", SMALL),
-        word("guesses", START, 18, "guess", GREY, "start", SMALL),
-        word("right title", RIGHT, 18, "right", GREY, "end", SMALL),
+        word("kept title", COUNT, 16, "kept", PURPLE, "end", SMALL),
+        word("guesses", START, 16, "guess", GREY, "start", SMALL),
+        word("right title", RIGHT, 16, "right", GREY, "end", SMALL),
     ]
     for n, (way, (name, _)) in enumerate(WAYS.items()):
         key, y = f"{way} " * (way != "shared"), FIRST + n * EACH
@@ -196,14 +196,14 @@ def _rows(known: Known) -> list[Part]:
         parts += [
             word(f"{key}name", LEFT, y, name, ink, "start", SMALL, weight),
             *_shelf(way, key, (LEFT, y + 8), SMALLER),
-            word(f"{way} keeps", COUNT, y, f"{share(way):.0%}", PURPLE, "end", BIG - 2, weight),
-            *_bar(key, y, 18, known[way]["right"], BIG - 2),
+            word(f"{way} keeps", COUNT, y, f"{share(way):.0%}", PURPLE, "end", weight=weight),
+            *_bar(f"{way} ", y, 16, known[way]["right"], BIG - 2),
         ]
         if way in AT_ONCE:
             four = f"{way} four "
             parts.append(word(four, COUNT, y + 26, "four at once", GREY, "end", SMALL))
             parts += _bar(four, y + 26, 6, AT_ONCE[way], SMALL)
-    return [*parts, line("guess", [(guess, 25), (guess, HIGH - 4)], GREY, 2, 1, "1 6")]
+    return [*parts, line("guess", [(guess, 26), (guess, HIGH - 4)], GREY, 2, 1, "1 6")]
 
 
 def _bar(key: str, y: float, thick: float, right: float, size: float) -> list[Part]:
