@@ -959,16 +959,15 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_weights() 
             continue
         dial = points(parts["dial"])[:, 0]
         assert float(parts["knob"]["cx"]) == pytest.approx(np.interp(stop, [0, end], dial), abs=0.1)
-        rival = [("rival", film.RIVAL)] if known.word == film.RIVAL else []
-        assert ("rival line" in parts) == bool(rival)
-        for key, each in (("copied", film.TEXT[1]), *rival):
+        for key, each in (("copied", film.TEXT[1]), ("rival", film.RIVAL)):
             chance = known.chances[small.words.index(each)].item()
             at = film.BASE - (film.BASE - film.TOP) * chance
             assert float(parts[f"{key} dot"]["cy"]) == pytest.approx(at, abs=0.01)
             np.testing.assert_allclose(points(parts[f"{key} line"])[stop, 1], at, atol=0.06)
             said = f"{100 * chance:.0f}%" if chance >= 0.01 else "<1%"
-            assert texts[f"{key} chance"] == f"{each} {said}"
-            assert parts[f"{key} chance"]["fill"] == parts[f"{key} line"]["stroke"]
+            label = "rival first" if (n, key) == (3, "rival") else f"{key} chance"
+            assert texts[label] == f"{each} {said}"
+            assert parts[label]["fill"] == parts[f"{key} line"]["stroke"]
         if n > 3:  # what stood there half way
             assert (
                 f"{film.TEXT[1]} {texts['stays'].removeprefix('still ')}"
@@ -991,19 +990,15 @@ def test_lesson_14s_words_trade_places_and_mostly_nothing_changes_with_equal_wei
         apart = [wrote[a, b] != wrote[b, a] for a, b in wrote if a < b]
         assert (sum(apart), len(apart)) == (many, 105)
         assert all(a == word for (a, _), word in wrote.items()) == (by is writing.OWN)
-        assert last[f"{name} apart"] == str(many)
+        assert last[f"{name} many"] == str(many)
         drawn = {
-            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "apart")
+            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "differ")
         }
-        assert drawn == {"all": 105, "apart": many}
+        assert drawn == {"all": 105, "differ": many}
     for key, text in (("dogcat", model_film.TEXT), ("catdog", model_film.TRADED)):
         assert [last[f"{key} word {n}"] for n in range(1, 6)] == [*text]
         assert last[f"{key} wrote"] == writing.step(writing.EQUAL, text).word == model_film.RIVAL
-        arcs = [shown("14-real-model")[-1][f"{key} look {n}"] for n in range(1 + len(text))]
-        thick = [float(each["stroke-width"]) for each in arcs]
-        assert thick == pytest.approx([1 + (model_film.THICKEST - 1) / len(arcs)] * len(arcs))
-        assert {each["stroke"] for each in arcs} == {GREY.drawn}
-    assert told.endswith("tells 7 apart; as trained, all 105, copying what followed.")
+    assert told.endswith("Of 105 such pairs, 7 get different next words; as trained, all 105.")
 
 
 def _many(parts: dict[str, dict[str, float | str]], start: str) -> int:
@@ -1188,7 +1183,7 @@ def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
     middles = [film.middle(n) for n in range(film.BOOKS + 1)]
     np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
     assert all(table[0] < to < table[1] for _, to in added)
-    for way in film.AT_REST:  # smaller
+    for way in film.WAYS:  # smaller
         key = f"{way} " * (way != "shared")
         assert _ink(frames[-1], key) / whole / film.SMALLER**2 == pytest.approx(
             film.share(way), abs=0.003
@@ -1222,27 +1217,33 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
 
     known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
     right = {way: known[way]["right"] for way in film.WAYS}
-    rows = {f"{way} " * (way != "shared"): way for way in film.AT_REST}
-    for n, key, keeps, way in (
-        *((n, "", "keeps", way) for n, way in enumerate(right, 1)),
-        *((-1, key, f"{way} keeps", way) for key, way in rows.items()),
+    for n, name, key, way in (
+        *((n, "name", "", way) for n, way in enumerate(right, 1)),
+        *((-1, f"{way} " * (way != "shared") + "name", f"{way} ", way) for way in right),
     ):
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        assert texts[f"{key}name"] == film.WAYS[way][0]
+        assert texts[name] == film.WAYS[way][0]
         assert texts[f"{key}right"] == f"{100 * right[way]:.0f}%"
-        assert texts[keeps] == f"{100 * film.share(way):.0f}%"
+        assert texts[f"{key}keeps"] == f"{100 * film.share(way):.0f}%"
         colour = BLUE if right[way] == 1 else ORANGE
         assert parts[f"{key}right"]["fill"] == colour.drawn
     assert right["full"] == right["shared"] == 1
     assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 2 / film.LETTERS < right["sum"] < 0.5  # it misses most, and guesses none
     assert film.share("shared") == pytest.approx(film.share("window"), abs=0.01)
-    for way in film.AT_REST:
-        bar, whole = last[f"{way} bar"], last[f"{way} all"]
-        assert bar["x"] == whole["x"]
-        assert float(bar["width"]) / float(whole["width"]) == pytest.approx(right[way], abs=0.001)
-        guess = points(last["guess"])[0, 0] - float(whole["x"])
-        assert guess / float(whole["width"]) == pytest.approx(1 / film.LETTERS, abs=0.001)
+    bars = {f"{way} ": each for way, each in right.items()}
+    bars |= {f"{way} four ": each for way, each in film.AT_ONCE.items()}
+    assert {f"{key}bar" for key in bars} == {key for key in last if key.endswith("bar")}
+    for key, each in bars.items():
+        bar, number = last[f"{key}bar"], last[f"{key}right"]
+        assert (bar["x"], texts_of("12-shortcuts", -1)[f"{key}right"]) == (
+            film.START,
+            f"{each:.0%}",
+        )
+        assert float(bar["width"]) == pytest.approx(film.LONG * each, abs=0.01)
+        assert bar["fill"] == number["fill"] == (BLUE if each == 1 else ORANGE).drawn
+    guess = points(last["guess"])[0, 0] - film.START
+    assert guess == pytest.approx(film.LONG / film.LETTERS, abs=0.06)
 
 
 @pytest.mark.lessons("12-shortcuts")

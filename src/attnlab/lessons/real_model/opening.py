@@ -40,7 +40,7 @@ THICKEST = 13  # an arc of weight 1
 LEFT, RIGHT, TOP, BASE = 58, 338, 128, 230  # of the lines, at whose base is a chance of 0
 BIG, HEAVY = 34, 700  # counts
 ACROSS, DOWN = 35, 3  # dots, one for each pair
-ROUND, PITCH = 6, 7.4  # how wide they are; to the next
+ROUND, PITCH = 8.4, 10.6  # how wide they are; to the next
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -60,8 +60,8 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         "Drawn: the last layer's average.",
         f"Three quarters: “{late}” takes over, which is not there at all.",
         f"All equal: each word gets the same weight, and it writes “{equal}”.",
-        f"The two trade places: still “{still.word}”. Of {len(PAIRS)} such pairs it tells "
-        f"{apart[EQUAL]} apart; as trained, all {apart[OWN]}, copying what followed.",
+        f"The two trade places: still “{still.word}”. Of {len(PAIRS)} such pairs, "
+        f"{apart[EQUAL]} get different next words; as trained, all {apart[OWN]}.",
     )
     sheets = [
         _text(TEXT, 208, own, 166, looked=False),
@@ -69,15 +69,16 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         _text(TEXT, 87, own, 64) + _text(TRADED, 87 + ROW + GAP, traded, 64, below=True),
         *(_text(TEXT, 64, turned[stop], 50) + _lines(turned[: stop + 1]) for stop in STOPS),
         [
-            *_text(TEXT, 34, turned[-1], 30),
-            *_text(TRADED, 34 + ROW + GAP, still, 30, below=True),
-            word("pairs", 2, 189, f"told apart, of {len(PAIRS)} such pairs", GREY, "start", SMALL),
-            *_dots("as trained", 209, apart[OWN], BLUE),
-            *_dots("all equal", 246, apart[EQUAL], ORANGE),
+            *_text(TEXT, 26, turned[-1]),
+            *_text(TRADED, 26 + ROW + GAP, still, below=True),
+            word("pairs", MIDDLES[-1] + 38, 148, "a dot: one such pair", GREY, "end", SMALL),
+            word("differ", NEXT, 148, "differ", GREY, size=SMALL),
+            *_dots("as trained", 148, apart[OWN], BLUE),
+            *_dots("all equal", 219, apart[EQUAL], ORANGE),
         ],
     ]
     frames = [Frame(*both) for both in zip(sheets, told, strict=True)]
-    return Film("Equal attention: what followed is nearly lost", frames, HIGH)
+    return Film("Make attention equal: what followed is nearly lost", frames, HIGH)
 
 
 def _apart(by: Backend) -> int:
@@ -104,7 +105,7 @@ def _text(
         box(f"{key} slot", (NEXT - SLOT / 2, top + 1), (SLOT, ROW - 2), GREY, 0, 2),
         word(f"{key} wrote", NEXT, y, wrote, found if looked else INK, size=SIZE - 3, weight=HEAVY),
     ]
-    if tall and not below:
+    if not below:
         parts.append(word("next", NEXT, top - 10, "next word", GREY, size=SMALL))
     for n, (text, x) in enumerate(zip(("start", *words), MIDDLES, strict=True)):
         ink, size = (INK, SIZE) if n else (GREY, SMALL)
@@ -134,14 +135,13 @@ def _lines(turned: Sequence[Step]) -> list[Part]:
         word("half", middle, HIGH - 4, "half way", size=SMALL),
         word("equal", RIGHT, HIGH - 4, "all equal", size=SMALL),
     ]
-    known = [("copied", TEXT[1], BLUE)]
-    if turned[-1].word == RIVAL:
-        known.insert(0, ("rival", RIVAL, ORANGE))
-    for key, text, colour in known:
+    for key, text, colour in (("rival", RIVAL, ORANGE), ("copied", TEXT[1], BLUE)):
         chances = [each.chances[small.words.index(text)].item() for each in turned]
         heights = [BASE - (BASE - TOP) * each for each in chances]
         ends = [(across[min(n, at)], heights[min(n, at)]) for n in range(STEPS + 1)]
         (x, y), many = ends[-1], f"{chances[-1]:.0%}" if chances[-1] >= 0.01 else "<1%"
+        low = y + 7 if at == STEPS else min(y + 7, BASE - 10)  # clear of the dial
+        said = "first" if key == "rival" and at <= STEPS // 2 else "chance"  # it does not cross
         if key == "copied" and at > STEPS // 2:
             stays = f"still {chances[STEPS // 2]:.0%}"
             parts += [
@@ -151,21 +151,21 @@ def _lines(turned: Sequence[Step]) -> list[Part]:
         parts += [
             line(f"{key} line", ends, colour, 4),
             dot(f"{key} dot", x, y, 5, colour),
-            word(f"{key} chance", x + 14, y + 7, f"{text} {many}", colour, "start", weight=HEAVY),
+            word(f"{key} {said}", x + 14, low, f"{text} {many}", colour, "start", weight=HEAVY),
         ]
     return parts
 
 
 def _dots(name: str, high: float, many: int, colour: Colour) -> list[Part]:
     """A dot for each pair of texts; so many are filled, and counted under what is written."""
+    left, top = 2 + ROUND / 2, high + 11 + ROUND / 2
     parts = [
-        word(f"{name} name", 2, high + 14, name, anchor="start", size=SMALL),
-        word(f"{name} apart", NEXT, high + 20, f"{many}", colour, size=BIG, weight=HEAVY),
+        word(f"{name} name", 2, high, name, anchor="start", size=SMALL),
+        word(f"{name} many", NEXT, top + PITCH + 12, f"{many}", colour, size=BIG, weight=HEAVY),
     ]
-    left = MIDDLES[-1] + 32 - PITCH * (ACROSS - 1)
     for n in range(DOWN):
-        y, here = high + n * PITCH, min(max(many - n * ACROSS, 0), ACROSS)
-        for key, share, ink, seen in (("all", ACROSS, GREY, 0.3), ("apart", here, colour, 1)):
+        y, here = top + n * PITCH, min(max(many - n * ACROSS, 0), ACROSS)
+        for key, share, ink, seen in (("all", ACROSS, GREY, 0.3), ("differ", here, colour, 1)):
             if share:
                 ends = [(left, y), (left + PITCH * (share - 1) + 0.1, y)]
                 look = ink, ROUND, seen, f"0 {PITCH}"

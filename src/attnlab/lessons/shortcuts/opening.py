@@ -30,9 +30,8 @@ LOW = TOP + HEADS * ROW
 ADDED = 385, 12  # the top left of a running sum
 RISE, LEAST, THICKEST = 70, 0.1, 10  # the highest arc; a weight that is drawn; an arc of weight 1
 BIG, LARGE, HEAVY = 24, 40, 700  # words; results
-AT_REST = "full", "window", "shared"  # at the end, one below the other
-FIRST, EACH, SMALLER = 26, 82, 0.53  # y of the first; to the next; a shelf there
-COUNT, START, LONG = 312, 330, RIGHT - 330  # where a count ends; a bar's left; of 100%
+FIRST, EACH, SMALLER = 46, 61, 0.4  # y of the first way's name at the end; to the next; a shelf
+COUNT, START, LONG = 294, 308, 92  # where a count ends; a bar's left; of 100%
 FOUND = 0.95  # right so often, it finds
 
 WAYS = {
@@ -45,9 +44,9 @@ TOLD = (
     f"Full attention keeps each book's key and value in {HEADS} heads, and finds the far one.",
     "A running sum adds all books into one small table in each head. It misses most far ones.",
     f"A window keeps the question and the last {WINDOW - 1} books. Far ones it guesses.",
-    "The far book is still found. Asked for four at once, in another test: "
-    f"{AT_ONCE['shared']:.0%}; full attention: {AT_ONCE['full']:.0%}.",
-    "The window and the shared keys keep about the same. One guesses, one finds.",
+    "All heads read the same keys and values. The far book is still found.",
+    "Window and sharing keep about the same: one guesses, one finds. "
+    "Thin bars: another test, four at once.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
 
@@ -78,7 +77,7 @@ def opening() -> Film:
     )
     sheets = [_question(), *(_turn(way, known[way]) for way in WAYS), _rows(known)]
     frames = [Frame(*both) for both in zip(sheets, (asked, *TOLD), strict=True)]
-    return Film("It matters what is kept", frames, HIGH)
+    return Film("The same memory: one guesses, one finds", frames, HIGH)
 
 
 # The shelf ----------------------------------------------------------------------------------------
@@ -108,8 +107,8 @@ def _shelf(way: str = "", key: str = "", at: Place = (LEFT, TOP), scale: float =
         y, look = rows[0] if way == "shared" else y, books
         ends = span(BOOKS + 1 - WINDOW if way == "window" else 0, BOOKS, y)
         if way == "sum":
-            (x, up), look = ADDED, whole
-            ends = [(each, y + up - TOP) for each in (x, x + TABLE * WIDE)]
+            x, up = ADDED if scale == 1 else (left + scale * (BOOKS + 1) * PITCH + 6, top)
+            ends, look = [(each, y + up - top) for each in (x, x + TABLE * wide)], whole
         parts.append(line(f"{key}kept {head}", ends, PURPLE, thick, 1, look, "butt"))
         if way in ("full", "shared"):
             ends = span(ASKED, ASKED, y)
@@ -184,23 +183,33 @@ def _colour(right: float) -> Colour:
 
 
 def _rows(known: Known) -> list[Part]:
-    """What three ways keep, and how often each is right."""
-    guess, high = START + LONG / LETTERS, SMALLER * (LOW - TOP)
+    """What the ways keep, and how often each is right: asked for one book, and two for four."""
+    guess = START + LONG / LETTERS
     parts = [
-        word("kept title", COUNT, 18, "kept", PURPLE, "end", SMALL),
-        word("guesses", guess, 18, "guess", GREY, size=SMALL),
-        word("right title", RIGHT, 18, "right", GREY, "end", SMALL),
+        word("kept title", COUNT, 16, "kept", PURPLE, "end", SMALL),
+        word("guesses", START, 16, "guess", GREY, "start", SMALL),
+        word("right title", RIGHT, 16, "right", GREY, "end", SMALL),
     ]
-    for n, way in enumerate(AT_REST):
-        key, y, right = f"{way} " * (way != "shared"), FIRST + n * EACH, known[way]["right"]
-        ink, weight, size = (INK, HEAVY, 36) if n else (GREY, 400, BIG)
-        colour, top = _colour(right), y + 36
+    for n, (way, (name, _)) in enumerate(WAYS.items()):
+        key, y = f"{way} " * (way != "shared"), FIRST + n * EACH
+        ink, weight = (INK, HEAVY) if way in ("window", "shared") else (GREY, 400)
         parts += [
-            word(f"{key}name", LEFT, y + 26, WAYS[way][0], ink, "start", weight=weight),
-            *_shelf(way, key, (LEFT, top), SMALLER),
-            word(f"{way} keeps", COUNT, top + 25, f"{share(way):.0%}", PURPLE, "end", BIG, weight),
-            box(f"{way} all", (START, top), (LONG, high), GREY, 0.25),
-            box(f"{way} bar", (START, top), (LONG * right, high), colour),
-            word(f"{key}right", RIGHT, y + 26, f"{right:.0%}", colour, "end", size, weight),
+            word(f"{key}name", LEFT, y, name, ink, "start", SMALL, weight),
+            *_shelf(way, key, (LEFT, y + 8), SMALLER),
+            word(f"{way} keeps", COUNT, y, f"{share(way):.0%}", PURPLE, "end", weight=weight),
+            *_bar(f"{way} ", y, 16, known[way]["right"], BIG - 2),
         ]
-    return [*parts, line("guess", [(guess, 26), (guess, HIGH)], GREY, 2, 1, "1 6")]
+        if way in AT_ONCE:
+            four = f"{way} four "
+            parts.append(word(four, COUNT, y + 26, "four at once", GREY, "end", SMALL))
+            parts += _bar(four, y + 26, 6, AT_ONCE[way], SMALL)
+    return [*parts, line("guess", [(guess, 26), (guess, HIGH - 4)], GREY, 2, 1, "1 6")]
+
+
+def _bar(key: str, y: float, thick: float, right: float, size: float) -> list[Part]:
+    """How often it is right: a bar, and the number at its end."""
+    colour, long = _colour(right), LONG * right
+    return [
+        box(f"{key}bar", (START, y - 0.36 * size - thick / 2), (long, thick), colour),
+        word(f"{key}right", START + long + 7, y, f"{right:.0%}", colour, "start", size, HEAVY),
+    ]
