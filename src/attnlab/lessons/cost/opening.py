@@ -34,15 +34,15 @@ SCORES = np.array(
 VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
 HIGH, HEAD = 264, 18  # of the sheet; a line over it
-LEFT, TOP, CELL, TALL = 86, 52, 26, 30  # of all scores; of one
+LEFT, TOP, CELL, TALL = 90, 52, 28, 30  # of all scores; of one
 SIDE, LOW, FOOT = TOKENS * CELL, 259, 258  # of all scores; the floor; a line of what is held
-ROOM, ROOM_SIZE = (256, 24), (222, LOW - 21)  # of what is kept, in fast memory
-SUMS, OTHER, UNIT, STEP = 260, 2, 100, 40  # left of columns, and at once; px for 1, wide and high
+ROOM, ROOM_SIZE = (281, 24), (197, LOW - 21)  # of what is kept, in fast memory
+SUMS, OTHER, UNIT, STEP = 285, 6, 88, 40  # left of columns, and at once; px for 1, wide and high
 NARROW = 18  # a column whose value stands beside its top
 LARGEST = (446, 31)  # the largest score so far
-LEVEL, LOUD = 26, 40  # size of a block's height, and of how many scores are held
+LEVEL, LOUD = 26, 40  # size of a block's height; of how many scores are held, and of the answer
 DARK, PALE, FACE = 0.6, 0.2, 0.25  # of the largest score so far, and of others; of a block
-CLEAR, DOTS = 3, 9  # between outlines; a cell of all scores, small
+HEADS, BOXES = 42, 62  # of both ways in the end: the line over them, and their tops
 
 
 class Kept(NamedTuple):
@@ -87,7 +87,7 @@ def opening() -> Film:
     def tile(j: int, told: str, *more: Part, forgotten: bool = False) -> None:
         """Two of the first query's scores, or none any more, and what is held of those before."""
         held = 0 if forgotten else BLOCK
-        parts = [*_grid(f"{held} of {TOKENS**2} scores", j + forgotten), *_memory(j)]
+        parts = [*_grid(f"held now: {held}", j + forgotten), *_memory(j)]
         parts += _scores(j, scores[j][:held], met[j].m)
         frames.append(Frame([*parts, *_largest(met[j]), *more], told))
 
@@ -97,16 +97,17 @@ def opening() -> Film:
         weights = np.exp(scores[j] - now.m)
         left = SUMS + UNIT * before.s * now.factor
         highs = np.full(BLOCK, now.answer) if level else VALUES[j * BLOCK :][:BLOCK]
-        return _columns(j * BLOCK, weights, highs, left, not level, float(not level))
+        named = "" if level else "{:.0f}" if j else "value {:.0f}"
+        return _columns(j * BLOCK, weights, highs, left, named, float(not level))
 
     parts = [*_grid(f"{TOKENS**2} scores"), *_memory(0)]
-    parts += _holds(ROOM[0] + ROOM_SIZE[0] / 2, 130, BLOCK, ORANGE)
+    parts += _holds(ROOM[0] + 10, 150, BLOCK, ORANGE, "at a time")
     told = f"{TOKENS} queries ask {TOKENS} keys: {TOKENS**2} scores. "
     frames.append(Frame(parts, f"{told}Fast memory holds {BLOCK} of them at a time."))
     told = "Each key is a column: width = e^(score − max), height = value."
     tile(0, told, *columns(0))
     told = "Pour them level: height = the average so far. Only max, width and height are kept."
-    tile(0, told, *_trace(a), *_block(a), *columns(0, True), forgotten=True)
+    tile(0, told, *_block(a), *columns(0, True), forgotten=True)
     shrunk = a.shrunk(b.factor)
     told = (
         f"B has a larger score: what is kept counts {b.factor:.2f} as much. Narrower, same height."
@@ -137,12 +138,17 @@ def after_each(scores: np.ndarray) -> list[Kept]:
 def _grid(held: str, done: int = 0) -> list[Part]:
     """All scores, none of which is there, under their keys; so many tiles were used."""
     parts = [
-        *_lines("", (LEFT, TOP), (CELL, TALL)),
         word("keys", LEFT + SIDE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL),
         word("first", LEFT - 9, TOP + 22, "query 1", ORANGE, "end", SMALL, 600),
         word("last", LEFT - 9, TOP + 22 + 5 * TALL, f"query {TOKENS}", GREY, "end", SMALL),
         word("held", LEFT + SIDE, FOOT, held, INK, "end", 22, 600),
     ]
+    for n in range(TOKENS + 1):
+        x, y = LEFT + n * CELL, TOP + n * TALL
+        parts += [
+            line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5),
+            line(f"down {n}", [(x, TOP), (x, TOP + TOKENS * TALL)], GREY, 1, 0.5),
+        ]
     for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
         left, wide = LEFT + j * BLOCK * CELL, BLOCK * CELL
         parts += [
@@ -151,18 +157,6 @@ def _grid(held: str, done: int = 0) -> list[Part]:
         ]
         if j < done:
             parts.append(box(f"done {j}", (left, TOP), (wide, TALL), GREY, 0.3))
-    return parts
-
-
-def _lines(key: str, corner: Place, cell: Place) -> list[Part]:
-    """Of all scores, a cell of which is so large."""
-    (x, y), (wide, tall), parts = corner, cell, []
-    for n in range(TOKENS + 1):
-        across, down = x + n * wide, y + n * tall
-        parts += [
-            line(f"{key}across {n}", [(x, down), (x + TOKENS * wide, down)], GREY, 1, 0.5),
-            line(f"{key}down {n}", [(across, y), (across, y + TOKENS * tall)], GREY, 1, 0.5),
-        ]
     return parts
 
 
@@ -176,13 +170,11 @@ def _memory(j: int) -> list[Part]:
     ]
 
 
-def _holds(
-    x: float, y: float, many: int, colour: str | Colour, how: str = "at a time"
-) -> list[Part]:
+def _holds(left: float, y: float, many: int, colour: str | Colour, how: str) -> list[Part]:
     """How many scores are held."""
     return [
-        word(f"holds {how}", x, y, f"{many}", colour, size=LOUD, weight=700),
-        word(f"held {how}", x, y + 28, f"scores {how}", colour),
+        word(f"holds {how}", left + 2, y, f"{many}", colour, "start", LOUD, 700),
+        word(f"held {how}", left + 36, y, f"scores {how}", colour, "start", SMALL),
     ]
 
 
@@ -216,18 +208,18 @@ def _largest(kept: Kept) -> list[Part]:
 
 
 def _columns(
-    key: int, weights: np.ndarray, highs: np.ndarray, left: float, named: bool, opacity: float
+    key: int, weights: np.ndarray, highs: np.ndarray, left: float, named: str, opacity: float
 ) -> list[Part]:
     """Of keys from this on, side by side; with their values, if named."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
         wide, top = UNIT * weight, LOW - STEP * high
-        colour = COLOURS[n // BLOCK]
-        parts.append(box(f"column {n}", (left, top), (wide, LOW - top), colour, 1, 0, opacity))
+        parts.append(
+            box(f"column {n}", (left, top), (wide, LOW - top), COLOURS[n // BLOCK], 1, 0, opacity)
+        )
         if named:
-            beside = (left + wide + 9, top + 14)
-            x, y = (left + wide / 2, top - 5) if wide > NARROW else beside
-            parts.append(word(f"high {n}", x, y, f"{high:.0f}", size=SMALL))
+            x, y = (left + 4, top - 5) if wide > NARROW else (left + wide + 4, top + 14)
+            parts.append(word(f"high {n}", x, y, named.format(high), anchor="start", size=SMALL))
         left += wide
     return parts
 
@@ -237,7 +229,7 @@ def _block(kept: Kept, what: str = "so far") -> list[Part]:
     wide, high = UNIT * kept.s, STEP * kept.answer
     y = LOW - high - 7
     return [
-        box("block", (SUMS, LOW - high), (wide, high), ORANGE, FACE, 2),
+        box("block", (SUMS, LOW - high), (wide, high), ORANGE, FACE),
         word("level", SUMS, y, f"{kept.answer:.1f}", INK, "start", LEVEL, 700),
         word("what", SUMS + 53, y, what, INK, "start"),
     ]
@@ -257,56 +249,27 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
     return [
         line("shaft", [(old, y), (tip, y)], INK, 3),
         line("head", [(tip + 8, y - 6), (tip, y), (tip + 8, y + 6)], INK, 3),
-        word("power", new + 6, y - 12, power, anchor="start", size=SMALL),
-        word("factor", new + 6, y + 27, f"= {shrunk.factor:.2f}", anchor="start", weight=700),
+        word("power", (new + old) / 2, y - 12, power, size=SMALL),
+        word("factor", (new + old) / 2, y + 27, f"= {shrunk.factor:.2f}", weight=700),
     ]
 
 
 def _both(kept: Kept) -> list[Part]:
     """All columns of the first query beside the block of its tiles, and one level."""
-    powers = np.exp(SCORES[0])
-    weights = powers / powers.sum()
-    wides, answer = UNIT * kept.s * weights, weights @ VALUES
-    lefts, wide = OTHER + wides.cumsum() - wides, wides.sum()
-    y, end = LOW - STEP * answer, ROOM[0] - 6
-    parts = [
-        *_many("", OTHER, TOKENS, INK, "at once"),
-        *_many("small ", SUMS, BLOCK, ORANGE, "at a time"),
-        box("kept in", (ROOM[0], 76), (ROOM_SIZE[0], LOW - 73), ORANGE, 0.04, 2),
-        box("poured", (OTHER, y), (wide, LOW - y), GREY, FACE),
+    weights = np.exp(SCORES[0] - kept.m)
+    answer = weights @ VALUES / weights.sum()
+    y, right = LOW - STEP * answer, SUMS + UNIT * weights.sum()
+    first, middle = OTHER + ROOM[0] - SUMS, (OTHER + right) / 2
+    once = _columns(0, weights, VALUES, OTHER, "", 1)
+    size = (ROOM_SIZE[0], LOW + 3 - BOXES)
+    return [
+        *_holds(first, HEADS, TOKENS, INK, "at once"),
+        *_holds(ROOM[0], HEADS, BLOCK, ORANGE, "at a time"),
+        box("once in", (first, BOXES), size, ORANGE, 0.04, 2),
+        box("kept in", (ROOM[0], BOXES), size, ORANGE, 0.04, 2),
+        *(part._replace(key=f"once {part.key}") for part in once),
         _block(kept)[0],
-        word(
-            "title within",
-            ROOM[0] + ROOM_SIZE[0] - 10,
-            99,
-            "fast memory",
-            ORANGE,
-            "end",
-            SMALL,
-            600,
-        ),
-    ]
-    for n, (left, high) in enumerate(zip(lefts, STEP * VALUES, strict=True)):
-        corner, size = (left + CLEAR / 2, LOW - high), (wides[n] - CLEAR, high)
-        parts.append(box(f"once {n}", corner, size, COLOURS[n // BLOCK], 0, 2))
-    for j, name in enumerate(NAMES):
-        n = j * BLOCK + wides[j * BLOCK :][:BLOCK].argmax()
-        place = lefts[n] + wides[n] / 2, LOW - 10
-        parts.append(word(f"once {name}", *place, name, size=SMALL, weight=600))
-    return [
-        *parts,
-        line("same", [(OTHER, y), (SUMS + wide, y)], INK, 3),
-        word("same said", end, y - 66, "same", anchor="end", size=SMALL),
-        word("what", end, y - 44, "answer", anchor="end", size=SMALL),
-        word("level", end, y - 10, f"{answer:.1f}", INK, "end", 34, 700),
-    ]
-
-
-def _many(key: str, x: float, many: int, colour: str | Colour, how: str) -> list[Part]:
-    """How many of all scores are held."""
-    return [
-        *_lines(key, (x, 4), (DOTS, DOTS)),
-        box(f"{key}memory", (x, 4), (many * DOTS, DOTS), colour, 0.7),
-        word(f"{key}many", x + 68, 33, f"{many}", colour, "start", LOUD, 700),
-        word(f"{key}how", x + 68, 57, f"scores {how}", colour, "start", SMALL),
+        line("same", [(OTHER, y), (right, y)], INK, 3),
+        word("level", middle, y - 10, f"{answer:.1f}", size=34, weight=700),
+        word("what", middle, y + 22, "answer", size=SMALL),
     ]

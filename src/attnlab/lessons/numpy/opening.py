@@ -33,7 +33,6 @@ KEYS = {"A": "S"}  # A is what S becomes
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 CODED, CALL = 30, 26  # the code's size, and its line
-CALLS = (0, 176), (122, 82)  # where both formulas begin at the end
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
 PALE, DEEP = 0.1, 0.55  # how much colour is in the cells of 0 and of the largest number
@@ -46,6 +45,7 @@ LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above
 ABOVE_A, BELOW_V = 64, 174  # tops of V and A
 NAMES = (12, 464)  # middles of names at the left and at the right
 AXIS, NAME = 28, 26  # sizes of axes' letters and of names
+GONE = 0.4  # opacity of an axis that was added up
 
 
 class Grid(NamedTuple):
@@ -85,12 +85,12 @@ class Grid(NamedTuple):
             parts.append(word(key, *middle, text, size=size))
         return parts
 
-    def whole(self, depth: float = WHOLE) -> list[Part]:
+    def whole(self) -> list[Part]:
         """What its cells lie on: it stays when they go. It covers what it lies on."""
-        size, edge = (self.right() - self.x, self.low() - self.y), 0 if depth else 2
+        size = (self.right() - self.x, self.low() - self.y)
         return [
-            box(f"{self.name} {key}", (self.x, self.y), size, colour, filled, edge)
-            for key, colour, filled in (("ground", GROUND, 1), ("whole", BLUE.drawn, depth))
+            box(f"{self.name} {key}", (self.x, self.y), size, colour, filled)
+            for key, colour, filled in (("ground", GROUND, 1), ("whole", BLUE.drawn, WHOLE))
         ]
 
     def card(self, row: int) -> list[Part]:
@@ -123,9 +123,9 @@ class Grid(NamedTuple):
         key = f"name {self.name} {x < self.x}"
         return word(key, x, (self.y + self.low()) / 2 + 9, self.name, INK, size=NAME, weight=700)
 
-    def named_within(self, lower: float = 0, name: str = "") -> Part:
+    def named_within(self, name: str = "") -> Part:
         """Its name, or more, on its cells."""
-        middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9 + lower)
+        middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9)
         return word(
             f"name {self.name} within", *middle, name or self.name, INK, size=NAME, weight=700
         )
@@ -184,7 +184,7 @@ class Product(NamedTuple):
         top = self.above.y
         above = [*self.above.boxes(), *self.above.says()]
         if self.above.is_turned:
-            above = _turned(len(WORDS))
+            above = [*_cards(self.above), *_heads(self.above)]
         return [
             *self.code(is_added),
             *([] if self.above.is_turned else self.left.whole()),
@@ -237,9 +237,8 @@ MIX = Product(
     "nm,mv->nv",
 )
 ALONE = Grid("S", 122, 98, 84, 54)  # when k is gone
-# At the end all arrays stand together: each axis is one line, and each letter one length.
-CELLS = {"n": 20, "k": 14, "m": 36.7, "v": 58}
-FIRST, TOP, GAP = 152, 22, 14  # left end of Q; top of V; between arrays
+# At the end all arrays stand together: each axis is one line, as long as it has numbers.
+CELL, FIRST, TOP, GAP = 22.8, 228, 22, 14  # of every array; left end of Q; top of V; between
 
 
 def opening() -> Film:
@@ -256,8 +255,8 @@ def _scores() -> list[Frame]:
             [*SCORES.code(), *_written()],
             "n is who asks, m who is asked. Along k are the numbers of each.",
         ),
-        Frame([*SCORES.code(), *_written(1)], "Turn K: each row becomes a column."),
-        Frame(empty, "Now K's k meets Q's k. After the arrow are the axes of S: n and m."),
+        Frame(meeting[:-1], "Turn K: each row becomes a column. Its k now meets Q's k."),
+        Frame(empty, "After the arrow are the axes of S: n and m."),
         Frame(
             [*added, *made.boxes(0), *SCORES.along(0, 0), *made.says([(0, 0)])],
             f"Along k, multiply and add: {SCORES.worked(0)} = {S[0, 0]}.",
@@ -291,24 +290,19 @@ def _mix() -> list[Frame]:
     ]
 
 
-def _written(turned: int = 0) -> list[Part]:
-    """Q, and K of which so many rows are columns already, the last first, with their axes."""
-    beside, over, rest = WRITTEN.x - AWAY, WRITTEN.y - AWAY, len(WORDS) - turned
-    left, low = TURNED.x + TURNED.wide * rest, WRITTEN.y + WRITTEN.tall * rest - AIR
-    columns = [
-        _bar("m", (left, over), (TURNED.right(), over)),
-        _letter("axis m over", "m", _over(TURNED)),
-    ]
+def _written() -> list[Part]:
+    """Q and K, with their axes."""
+    beside, over = WRITTEN.x - AWAY, WRITTEN.y - AWAY
     return [
         _bar("k written", (WRITTEN.x, over), (WRITTEN.right(), over)),
         *ASKING.boxes(),
         *ASKING.says(),
-        *_turned(turned),
+        *_cards(WRITTEN),
+        *(_side("m written", i, WRITTEN) for i in range(len(WORDS))),
         *_rows("n", ASKING),
         _bar("k", (ASKING.x, ASKING.y - AWAY), (ASKING.right(), ASKING.y - AWAY)),
         _letter("axis k over", "k", _over(ASKING)),
-        *(columns if turned else []),
-        _bar("m written", (beside, WRITTEN.y), (beside, low)),
+        _bar("m written", (beside, WRITTEN.y), (beside, WRITTEN.low())),
         _letter("axis m written", "m", _beside(WRITTEN)),
         _letter("axis k written", "k", _over(WRITTEN)),
         ASKING.named(NAMES[0]),
@@ -316,14 +310,8 @@ def _written(turned: int = 0) -> list[Part]:
     ]
 
 
-def _turned(many: int) -> list[Part]:
-    """K's rows with their words, so many of the last as columns."""
-    parts = []
-    for i in range(len(WORDS)):
-        is_column = i >= len(WORDS) - many
-        parts += (TURNED if is_column else WRITTEN).card(i)
-        parts.append(_head(i, TURNED) if is_column else _side("m written", i, WRITTEN))
-    return parts
+def _cards(grid: Grid) -> list[Part]:
+    return [part for i in range(len(WORDS)) for part in grid.card(i)]
 
 
 def _alone() -> list[Part]:
@@ -361,24 +349,19 @@ def _passers() -> list[Part]:
 
 def _all() -> Frame:
     """All arrays, which axes were added up, and which have reached Z."""
-    asks, inner, asked, valued = CELLS.values()
-    q = Grid("Q", FIRST, HIGH - len(WORDS) * asks, inner, asks)
-    a = Grid("A", q.right() + GAP, q.y, asked, asks)
-    z = Grid("Z", a.right() + GAP, q.y, valued, asks)
-    v = Grid("V", z.x, TOP, valued, asked)
-    k = Grid("K", a.x, v.low() + GAP, asked, inner, True)
+    q = Grid("Q", FIRST, HIGH - 1 + AIR - len(WORDS) * CELL, CELL, CELL)
+    a, z = (q._replace(name=name, x=q.right() + GAP) for name in "AZ")
+    z = z._replace(x=a.right() + GAP)
+    v = z._replace(name="V", y=TOP)
+    k = Grid("K", a.x, v.low() + GAP, CELL, CELL, True)
     codes = [
         part
-        for each, start, name in zip((SCORES, MIX), CALLS, ("first", "code"), strict=True)
-        for part in each.code(True, start, name)
+        for each, array, name in ((SCORES, k, "first"), (MIX, v, "code"))
+        for part in each.code(True, (0, (array.y + array.low()) / 2 + 9), name)
     ]
     bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
-    depths = {"Q": ALIKE, "A": ALIKE, "Z": MADE}
-    parts = [part for each in (q, k, a, v, z) for part in each.whole(depths.get(each.name, 0))]
-    parts += [*(each.named_within() for each in (q, k, v, z)), a.named_within(-11, "S → A")]
-    parts.append(
-        word("A is", (a.x + a.right()) / 2, a.low() - 10, f"÷{ROOT:g}, softmax", size=SMALL)
-    )
+    parts = [part for each in (q, k, a, v) for part in each.boxes(ALIKE)] + z.boxes(MADE)
+    parts += [*(each.named_within() for each in (q, k, v, z)), a.named_within("S→A")]
     parts += [*_gone("k", q, k), *_gone("m", k, v), *_columns("v", v)]
     parts.append(_bar("n", (q.x - AWAY, q.y), (q.x - AWAY, q.low())))
     parts.append(_letter("axis n beside", "n", (q.x - 30, (q.y + q.low()) / 2 + 7)))
@@ -393,8 +376,8 @@ def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
     corner = (above.x - AWAY, left.y - AWAY)
     x, y = corner[0] - 22, (above.y + above.low()) / 2 + 7
     return [
-        _bar(axis, (left.x, corner[1]), corner),
-        _bar(f"{axis} too", corner, (corner[0], above.y)),
+        _bar(axis, (left.x, corner[1]), corner, GONE),
+        _bar(f"{axis} too", corner, (corner[0], above.y), GONE),
         _letter(f"axis {axis} inside", axis, (x, y)),
         line(f"struck {axis}", [(x - 14, y + 1), (x + 14, y - 18)], INK, 2.5),
     ]
