@@ -280,15 +280,21 @@ def test_a_leader_runs_from_where_a_line_ends_to_its_name() -> None:
         ("tiles", "Tiles at 256 tokens: 2 times slower than table, 8 times less memory"),
         ("table", "Table at 256 tokens: 2 times faster than tiles, 8 times more memory"),
         ("fused", "Memory grows as N for tiles and fused, as N² for table"),
+        (
+            "short",
+            "Short at 128 tokens: 2 times slower than table, 4 times less memory\n"
+            "Stopped, for want of time or memory: short after 128 tokens.",
+        ),
     ],
 )
 def test_a_plot_says_what_is_won_and_lost_at_the_greatest_length_or_how_memory_grows(
     focus: str, title: str
 ) -> None:
     costs = {"table": (2.0, 2, 2), "tiles": (4.0, 64, 1), "fused": (1.0, 64, 1)}
+    costs |= {"short": (4.0, 64, 1)} if focus == "short" else {}
     rows = [
         Row(name, n, seconds * n * n, 0.0, size * n**power)
         for name, (seconds, size, power) in costs.items()
-        for n in (64, 128, 256)
+        for n in (64, 128, 256)[: 2 if name == "short" else 3]
     ]
     assert plot(rows, focus=focus).title == title

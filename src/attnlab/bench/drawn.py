@@ -49,8 +49,8 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         rows: of one call of `measure`.
         title: above the left panel, where no way is looked at.
         focus: the way that is looked at; the title says what is won and lost by it, or how memory
-            grows, whose panel is then the first; the others are grey. None is, where it was not
-            measured at the greatest length.
+            grows, whose panel is then the first; the others are grey. None is, if none of its
+            lengths was measured.
     Raises:
         ValueError: nothing was measured.
     """
@@ -59,7 +59,7 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         raise ValueError("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row.name for row in measured))
     lengths = sorted({row.n for row in measured})
-    if not any((row.name, row.n) == (focus, lengths[-1]) for row in measured):
+    if focus not in names:
         focus = ""
     beside = _beside(measured, focus) if focus else {}
     told, traded = _trade(beside) if beside else ("", False)
@@ -100,8 +100,8 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
 
 
 def _beside(rows: Sequence[Row], focus: str) -> dict[int, tuple[Row, Row]]:
-    """By length, the way that is looked at and the one that takes most memory at the longest."""
-    most = max(row.n for row in rows)
+    """By length, the way that is looked at and that which takes most memory where it ends."""
+    most = max(row.n for row in rows if row.name == focus)
     others = [row for row in rows if row.n == most and row.name != focus]
     if not others:
         return {}
@@ -153,13 +153,14 @@ def _gaps(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity)
         narrow = other < ROOM * one
         if narrow and side > 0:
             continue
+        aside = n < axes.get_xlim()[1] / 1.5  # of other lines' ends
         axes.plot([n, n], [one, other], ":", color=GREY, linewidth=2, label="_", zorder=0)
         axes.annotate(
             f"× {_times(other / one)}",
             (n, other if narrow else one**0.4 * other**0.6),
-            (0, 9) if narrow else (8 * side, 0),
+            (8 if aside else 0, 9) if narrow else (8 * side, 0),
             textcoords="offset points",
-            ha="left" if side > 0 else "right",
+            ha="left" if side > 0 or (narrow and aside) else "right",
             va="bottom" if narrow else "center",
         )
 
@@ -176,16 +177,17 @@ def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity) -> None:
 def _line(
     axes: Axes, rows: Sequence[Row], quantity: Quantity, look: Sequence[str], wide: bool, most: int
 ) -> None:
-    """A line, named beside the axes, or where it ends before the greatest length."""
+    """A line, named beside the axes, or at its end if that comes before the greatest length."""
     colour, marker, line = look
     name, last = rows[0].name, rows[-1]
     if last.n < most:
         axes.annotate(
             name,
             (last.n, getattr(last, quantity)),
-            (8, 0),
+            (-8, 4),
             textcoords="offset points",
-            va="center",
+            ha="right",
+            va="bottom",
             color=colour,
         )
     axes.plot(
