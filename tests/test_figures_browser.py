@@ -468,7 +468,7 @@ def test_the_type_of_number_is_chosen_by_keyboard(cost: FigureLab) -> None:
     cost.ask("figure.change(n=4096, heads=8, dtype='float32')")
     cost.figure.get_by_label("type of number").focus()
     cost.page.keyboard.press("ArrowUp")
-    cost.answers("figure.dtype", "float64")
+    cost.answers("figure.dtype", "'float64'")
     expect(cost.figure.locator(".finding")).to_contain_text("1\u00a0GiB\u00a0→\u00a04\u00a0GiB")
 
 
