@@ -621,7 +621,7 @@ def trained(kind: str, seed: int = 0) -> LooksBack:
 # %% nbgrader={"grade": false, "grade_id": "see-beyond", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 kinds = ("none", "learned", "sinusoidal", "rotary", "T5", "ALiBi")
 curves = {kind: share_right(trained(kind), 2 * SEEN) for kind in kinds}
-figures.position.beyond(curves, SEEN, 1 / 8, {"ALiBi": ": “near”, not “3 back”"})
+figures.position.beyond(curves, SEEN, 1 / 8)
 
 # %% [markdown]
 # Left of the grey field, all but *none* and ALiBi are right, or nearly. (On texts of 16 words they are right in 1.00 of

@@ -157,7 +157,7 @@ def _gaps(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity)
         axes.plot([n, n], [one, other], ":", color=GREY, linewidth=2, label="_", zorder=0)
         axes.annotate(
             f"× {_times(other / one)}",
-            (n, other if narrow else one**0.4 * other**0.6),
+            (n, other if narrow else one**0.6 * other**0.4),
             (8 if aside else 0, 9) if narrow else (8 * side, 0),
             textcoords="offset points",
             ha="left" if side > 0 or (narrow and aside) else "right",
@@ -184,10 +184,10 @@ def _line(
         axes.annotate(
             name,
             (last.n, getattr(last, quantity)),
-            (-8, 4),
+            (-8, 4) if wide else (8, 0),
             textcoords="offset points",
-            ha="right",
-            va="bottom",
+            ha="right" if wide else "left",
+            va="bottom" if wide else "center",
             color=colour,
         )
     axes.plot(

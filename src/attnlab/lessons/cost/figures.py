@@ -27,7 +27,7 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         beside: seconds of other ways, by name.
         tokens: N.
     """
-    figure, [[axes]] = new_figure(width=7.6, height=3.8)
+    figure, [[axes]] = new_figure(width=5.1, height=3.8)
     axes.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", linewidth=3)
     best = min(tiles, key=lambda width: tiles[width])
     axes.plot(best, tiles[best], "o", color=ORANGE, markersize=12)
@@ -36,15 +36,15 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         axes.annotate(
             in_seconds(tiles[width]),
             at,
-            (12 * side, 0 if side else 12),
+            (12 * side, 0 if side else -12),
             textcoords="offset points",
             ha=("center", "left", "right")[side],
-            va="center" if side else "bottom",
+            va="center" if side else "top",
             weight="normal" if width != best else "bold",
         )
     for name, taken in beside.items():
-        ends, named = (min(tiles), max(tiles)), f"{name}: {in_seconds(taken)}"
-        axes.plot(ends, [taken] * 2, "--", color=GREY, linewidth=1.8, label=named, zorder=0)
+        ends = min(tiles), max(tiles)
+        axes.plot(ends, [taken] * 2, "--", color=GREY, linewidth=1.8, label=name, zorder=0)
     axes.set(xscale="log", yscale="log", xlabel="width of a tile")
     axes.margins(x=0.02)
     shown = [*tiles][::2]

@@ -50,7 +50,7 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
         shares: for each model, for each seed, the share of right answers about the front and the
             twin.
     """
-    figure, axes = new_figure(width=7.6, height=3.9)
+    figure, axes = new_figure(width=5.1, height=3.5)
     place, words = axes[0, 0], []
     looks: Any = ({"ms": 12, "mew": 2.4, "mfc": "none"}, {"ms": 6})  # a ring has room for a dot
     for row, (model, by_seed) in enumerate(shares.items()):
@@ -62,10 +62,7 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
             words.append(f"{model}, seed {seed}: {right[0]:.0%} and {right[1]:.0%}")
     place.plot([GUESS] * 2, [-0.6, len(shares) - 0.5], color=GREY, linewidth=1, zorder=0)
     place.text(GUESS, -0.65, "guessing", color=GREY, ha="center", va="bottom")
-    for n, ((who, colour), look) in enumerate(zip(ASKED.items(), looks, strict=True)):
-        place.plot(0.02, -1.4 + 0.3 * n, "o", color=colour, **look)
-        place.text(0.06, -1.4 + 0.3 * n, f"{who}: {QUESTIONS[who]}", color=colour, va="center")
-    place.set(xlim=(0, 1.03), ylim=(len(shares) - 0.5, -1.6), xlabel="right answers")
+    place.set(xlim=(0, 1.03), ylim=(len(shares) - 0.5, -0.9), xlabel="right answers")
     place.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     names = [model.replace("+ ", "+\n") for model in shares]
     place.set_yticks(range(len(shares)), names, ha="left", color="black")
@@ -79,13 +76,14 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
         if min(map(max, own.values())) > NEARLY > max(map(min, own.values()))
     ]
     title = ""
+    asked = [f"{mark}: {QUESTIONS[who]}" for mark, who in zip(("Ring", "Dot"), ASKED, strict=True)]
     if len(either) == 1 and both:
         others = [min(right) for right in shares[either[0]].values()]
         title = (
             f"{either[0].capitalize()} answers one question, and the other "
             f"{100 * min(others):.0f} to {100 * max(others):.0f} % of the time; "
             f"{' and '.join(both)} answer both\n"
-            "A pair for each seed: a ring for the front, a dot for the twin."
+            f"A pair for each seed. {'. '.join(asked)}."
         )
     return Picture(
         figure,
@@ -163,7 +161,7 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular:
             with all heads, without one, which is drawn, and without others.
     """
-    figure, axes = new_figure(width=7.6, height=3)
+    figure, axes = new_figure(width=5.1, height=3)
     _, off, *_ = shares
     place, words, follow = axes[0, 0], [], []
     pairs = sorted(shares[off], key=lambda pair: pair.split()[-1])  # by the nearer noun
@@ -185,9 +183,6 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
                 place.text(left + share / 2, y, told, bbox=None if is_right else ground, **look)
         follow.append(1 - runs if pair.endswith("s") else runs)
         words.append(f"{100 * runs:.0f} % after {pair}")
-    for top, pair in zip(heights[::2], pairs[::2], strict=True):
-        place.plot([1.02] * 2, [top - 0.4, top + 1.4], color=GREY, linewidth=1.5, clip_on=False)
-        place.text(1.04, top + 0.5, f"nearer noun:\n{pair.split()[-1]}", va="center")
     place.set(xlim=(0, 1), ylim=(3.8, -0.5), xticks=[])
     place.set_yticks(heights, pairs)
     place.tick_params(length=0, labelcolor="black")

@@ -120,7 +120,6 @@ def beyond(
     accuracy: Mapping[str, Numbers],
     trained: int,
     chance: float,
-    remarks: Mapping[str, str] | None = None,
 ) -> Picture:
     """How often each model is right, position by position, up to and past what it was trained on.
 
@@ -128,9 +127,8 @@ def beyond(
         accuracy: for each model, its accuracy at each position; NaN where nothing was asked.
         trained: positions in training.
         chance: what guessing gives.
-        remarks: what is written behind the name of a model.
     """
-    figure, axes = new_figure(width=7.6, height=3.8)
+    figure, axes = new_figure(width=5.1, height=3.8)
     place, said = axes[0, 0], []
     n = len(next(iter(accuracy.values())))
     place.axvspan(trained - 0.5, n - 0.5, color="#f0f0f0", zorder=0)
@@ -142,8 +140,7 @@ def beyond(
         colour = GREY if seen < HIGH else BLUE if unseen >= HIGH else ORANGE
         line = ("-", "--", ":")[len(kinds[colour]) % 3]
         kinds[colour].append(name)
-        label = f"{name}{(remarks or {}).get(name, '')}"
-        place.plot(right, color=colour, linestyle=line, label=label)
+        place.plot(right, color=colour, linestyle=line, label=name)
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")
     place.axhline(chance, color=GREY, linewidth=1, zorder=0)
     place.text(2.3, chance - 0.02, "guessing", color=GREY, va="top")

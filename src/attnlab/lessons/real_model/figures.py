@@ -79,7 +79,7 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     places = np.arange(first, first + len(rows[whole]))
     late = {name: row[places > LONGEST_RUN].mean() for name, row in rows.items()}
     alone = late[focus] >= HALF > max(share for name, share in late.items() if name != focus)
-    figure, [[axes]] = new_figure(width=7.6, height=4)
+    figure, [[axes]] = new_figure(width=5.1, height=4)
     dashes = cycle(("--", "-", ":"))  # of the grey ones, which cross
     for name, row in rows.items():
         look = {"linewidth": 4, "label": name, "zorder": 3}

@@ -21,7 +21,7 @@ def found(
         chance: the share of who guesses.
         focus: the way that is looked at.
     """
-    figure, [[place]] = new_figure(width=7.6, height=3.6)
+    figure, [[place]] = new_figure(width=5.1, height=3.6)
     best, *_ = right
     colours, places = {best: BLUE, focus: ORANGE}, range(len(books))
     for n, (name, shares) in enumerate(right.items()):

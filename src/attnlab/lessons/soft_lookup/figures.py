@@ -56,12 +56,12 @@ def temperature(
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
     peak = int(np.argmax(salt))
-    figure, axes = new_figure(rows=2, width=7.6, height=6, sharex=True, height_ratios=(6, 4))
+    figure, axes = new_figure(rows=2, width=5.1, height=6, sharex=True, height_ratios=(6, 4))
     upper, lower = axes[:, 0]
-    looks = zip(shares.T, books, pages, COLOURS, LINES, NAMED, strict=True)
-    for share, book, page, colour, line, (warm, high) in looks:
+    looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
+    for share, book, colour, line, (warm, high) in looks:
         upper.plot(temperatures, share, color=colour, ls=line, lw=2, zorder=4)
-        upper.text(warm, high, f"{book}, {page:g} g/l", color=colour, va="center")
+        upper.text(warm, high, book, color=colour, va="center")
     upper.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
     lower.plot(temperatures, salt, color=ANSWER, lw=2)
     limits = ((pages[best], f"the page of {books[best]}"), (pages.mean(), "the plain mean"))

@@ -169,7 +169,7 @@ def losses(curves: Mapping[str, Sequence[float]], most: int = 0) -> Picture:
         curves: for each model, its losses; five at most.
         most: steps that the axis has room for; 0 for as many as there are.
     """
-    figure, axes = new_figure(width=7.6, height=3.0)
+    figure, axes = new_figure(width=5.1, height=3.0)
     place = axes[0, 0]
     for (name, curve), (colour, line) in with_looks(curves.items(), LINES):
         place.plot(as_array(curve), color=colour, linestyle=line, linewidth=2, label=name)
@@ -189,7 +189,7 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     Args:
         diaries: of two trainings, the longer one first, with two parts of a text: read, held out.
     """
-    figure, axes = new_figure(width=7.6, height=4.4)
+    figure, axes = new_figure(width=5.1, height=4.4)
     place, said = axes[0, 0], []
     longest = max(d.EVERY * (len(curve) - 1) for d in diaries for curve in d.curves.values())
     for diary, colour in with_looks(diaries, (BLUE, ORANGE)):
@@ -359,7 +359,7 @@ def shown_and_needed(
     rows = {name: as_array(row) for name, row in shown.items()}
     names = sorted(rows, key=lambda name: rows[name][needs[name]] >= SOME)  # missed first
     table = np.array([rows[name] for name in names])
-    figure, [[place]] = new_figure(width=7.6, height=3.7)
+    figure, [[place]] = new_figure(width=5.1, height=3.7)
     image = draw_heatmap(place, table, names, words, "", least=2)
     told, missed, shares = [], [], []
     for n, (name, row) in enumerate(zip(names, table, strict=True)):
