@@ -83,7 +83,7 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
             f"{either[0].capitalize()} answers one question, and the other "
             f"{100 * min(others):.0f} to {100 * max(others):.0f} % of the time; "
             f"{' and '.join(both)} answer both\n"
-            f"A pair for each seed. {'. '.join(asked)}."
+            f"A pair for each seed, {', '.join(asked)}."
         )
     return Picture(
         figure,
