@@ -649,7 +649,7 @@ figures.cost.widths(by_width, {name: seconds(way) for name, way in others.items(
 # is slow again.
 #
 # Why? Naive attention makes three tables of 64 MiB, and the machine has to hand out that memory anew each time. Naive
-# attention that reuses its tables is as fast as your best tiles. So the new memory was slow, and not the arithmetic. A tile's
+# attention that reuses its tables comes near your best tiles. So the new memory was slow, and not the arithmetic. A tile's
 # memory is small, and the next tile uses it again. With wider heads there is more arithmetic, and less to gain.
 
 # %% [markdown]

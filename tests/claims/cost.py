@@ -249,7 +249,7 @@ def a_cache_grows_by_a_key_and_a_value_for_each_token_of_each_head(seed: int) ->
     "From 128 or 256 on **your own tiles beat naive attention** at this length, three to four times "
     "on our machine, with the same flops.",
     "One tile of 4,096 is slow again.",
-    "Naive attention that reuses its tables is as fast as your best tiles.",
+    "Naive attention that reuses its tables comes near your best tiles.",
     "So the new memory was slow, and not the arithmetic.",
     "With wider heads there is more arithmetic, and less to gain.",
     long=True,
