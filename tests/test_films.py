@@ -600,7 +600,7 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
     assert axes == {"n", "m"}
     assert {key.split()[1] for key in frames[-1] if key.startswith("struck")} == {"k", "m"}
     many = {"n": 3, "k": 4, "m": 3, "v": 2}
-    for name, (across, down) in {"Q": "kn", "K": "mk", "S": "mn", "V": "vm", "Z": "vn"}.items():
+    for name, across, down in map(tuple, ("Qkn", "Kmk", "Smn", "Vvm", "Zvn")):
         cells = [look for key, look in frames[-1].items() if key[0] == name and len(key) == 5]
         assert len({float(cell["x"]) for cell in cells}) == many[across]
         assert len({float(cell["y"]) for cell in cells}) == many[down]
