@@ -297,4 +297,6 @@ def test_a_plot_says_what_is_won_and_lost_at_the_greatest_length_or_how_memory_g
         for name, (seconds, size, power) in costs.items()
         for n in (64, 128, 256)[: 2 if name == "short" else 3]
     ]
-    assert plot(rows, focus=focus).title == title
+    drawn = plot(rows, focus=focus)
+    assert drawn.title == title
+    assert drawn.alt.index("KiB") < drawn.alt.index(" s at")  # memory first, whatever was measured

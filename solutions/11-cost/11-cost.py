@@ -610,8 +610,9 @@ rows = measure(
 plot(rows, focus="tiles of 64")
 
 # %% [markdown]
-# On the left, all three lines have slope about 2 or more. Without a causal mask tiles save no flops (prediction 1: B). On the right, naive alone has slope 2. Its
-# time jumps on the way, perhaps elsewhere than in the plot above. You find out why next.
+# On the left, naive alone has slope 2. On the right, all three lines have slope about 2 or more. Without a causal mask
+# tiles save no flops (prediction 1: B). Naive's time jumps on the way, perhaps elsewhere than in the plot above. You
+# find out why next.
 #
 # ### How wide should a tile be?
 #

@@ -49,7 +49,7 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         rows: of one call of `measure`.
         title: above the left panel, where no way is looked at.
         focus: the way that is looked at; the title says what is won and lost by it, or how memory
-            grows, whose panel is then the first; the others are grey. None is, if none of its
+            grows; memory is the first panel, and the others are grey. None is, if none of its
             lengths was measured.
     Raises:
         ValueError: nothing was measured.
@@ -59,13 +59,13 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         raise ValueError("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row.name for row in measured))
     lengths = sorted({row.n for row in measured})
+    order = [*AXES][:: -1 if focus else 1]  # whatever was measured: a text may say left and right
     if focus not in names:
         focus = ""
     beside = _beside(measured, focus) if focus else {}
     told, traded = _trade(beside) if beside else ("", False)
     figure, panels = new_figure(columns=2, width=10.0, height=4.2)
     said = []
-    order = [*AXES][:: -1 if focus and not traded else 1]
     for axes, quantity in zip(panels[0], order, strict=True):
         for name, (colour, *look) in zip(names, cycle(LOOKS)):
             line = [row for row in measured if row.name == name]

@@ -86,22 +86,6 @@ def dot(
     return _part("circle", key, "", look, fill=colour, **edged)
 
 
-def ring(
-    key: str,
-    x: float,
-    floor: float,
-    weight: float,
-    colour: str | Colour = BLUE,
-    opacity: float = 1,
-    r: float = 8,
-    thickest: float = 5,
-) -> Part:
-    """A circle that stands on a word: what the word gives itself, as thick as an `arc` would be."""
-    look = {"cx": x, "cy": floor - r, "r": r, "stroke_width": 1 + (thickest - 1) * weight}
-    look["opacity"] = opacity * (0.25 + 0.75 * weight)
-    return _part("circle", key, "", look, fill="none", stroke=colour)
-
-
 def box(
     key: str,
     corner: Place,

@@ -95,17 +95,6 @@ class Saturation(Dialled):
         }
 
 
-def entropies(weights: np.ndarray) -> list[float]:
-    """Entropy of each row in nats; 0 · log 0 counts as 0.
-
-    Args:
-        weights: (N, M).
-    """
-    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    rows: list[float] = (0.0 - (weights * logs).sum(axis=-1)).tolist()  # no row has −0
-    return rows
-
-
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Standard normal queries (SHELVES, READERS, 1024) and keys (SHELVES, BOOKS, 1024)."""
     rng = np.random.default_rng(seed)

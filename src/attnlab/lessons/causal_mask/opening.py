@@ -14,16 +14,10 @@ LAST = len(TEXT) - 1
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
 HIGH, COLUMN, TALL = 270, 59, 45  # of the sheet; how wide a word's place is; how tall a pass's row
 MIDDLES = [50 + COLUMN * n for n in range(len(TEXT))]
-EDGES = [
-    middle + COLUMN / 2 for middle in MIDDLES
-]  # where curtains begin; the last, where they end
+EDGES = [middle + COLUMN / 2 for middle in MIDDLES]  # where curtains begin, and end
 LARGE, LETTERS = 27, 22  # while words come; in rows
-LINE, FLOOR, PASS, COUNT = (
-    190,
-    150,
-    226,
-    256,
-)  # of words and arcs; of the word "pass"; of its number
+LINE, FLOOR = 190, 150  # of words; of arcs
+PASS, COUNT = 226, 256  # lines of the word "pass" and of its number
 NEAREST, FARTHER = 34, 0.75  # pull of arcs; more for each unit across
 FOLD = 20  # from one of a curtain's folds to the next
 TICK = 458  # middle of what says whether a guess is right

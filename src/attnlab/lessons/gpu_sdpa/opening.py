@@ -49,8 +49,7 @@ def opening() -> Film:
         f"{_ms(fast)}. Guess why."
     )
     travels = (
-        f"attend writes {_size()} of scores to memory: {_ms(trip())} at the best speed measured "
-        "for it.",
+        f"attend writes {_size()} of scores to memory: {_ms(trip())} at the best speed measured.",
         "It reads them back, only to scale them, and writes them again.",
         "Back for the softmax, which writes as many weights.",
         f"And back for the mix: six trips, most of the {_ms(slow)}.",

@@ -62,7 +62,7 @@ def opening() -> Film:
         Frame(
             [*_scored(raised, foot=RAISED), *_lead(raised, lead), *_shared(softmax(raised))],
             f"Add {RAISED} to every score: {_ratio(scores)} falls to {_ratio(raised)}, "
-            f"yet no share changes. Only the lead of {lead} counts.",
+            "yet no share changes. Only leads count.",
         ),
     ]
     return Film("Three times the score: three times the share?", frames, HIGH)

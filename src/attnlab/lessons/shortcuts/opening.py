@@ -77,7 +77,7 @@ def opening() -> Film:
     )
     sheets = [_question(), *(_turn(way, known[way]) for way in WAYS), _rows(known)]
     frames = [Frame(*both) for both in zip(sheets, (asked, *TOLD), strict=True)]
-    return Film("The same memory: one guesses, one finds", frames, HIGH)
+    return Film("About the same memory: one guesses, one finds", frames, HIGH)
 
 
 # The shelf ----------------------------------------------------------------------------------------
