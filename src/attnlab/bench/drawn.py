@@ -153,14 +153,14 @@ def _gaps(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity)
         narrow = other < ROOM * one
         if narrow and side > 0:
             continue
-        aside = n < axes.get_xlim()[1] / 1.5  # of other lines' ends
+        rightwards = side > 0 or n < axes.get_xlim()[1] / 1.5  # there is room beside other lines
         axes.plot([n, n], [one, other], ":", color=GREY, linewidth=2, label="_", zorder=0)
         axes.annotate(
             f"× {_times(other / one)}",
             (n, other if narrow else one**0.6 * other**0.4),
-            (8 if aside else 0, 9) if narrow else (8 * side, 0),
+            (8 if rightwards else 0 if narrow else -8, 9 if narrow else 0),
             textcoords="offset points",
-            ha="left" if side > 0 or (narrow and aside) else "right",
+            ha="left" if rightwards else "right",
             va="bottom" if narrow else "center",
         )
 
