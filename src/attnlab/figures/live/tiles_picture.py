@@ -72,8 +72,8 @@ WIDE = Sheet(
     Box(421, 1, 312, 272),
     pitch=59,
     bar=47,
-    side=152,
-    deep=(32, 56, 60),
+    side=160,
+    deep=(32, 42, 60),
     plan=Box(817, 50, 184, 184),
     legend=((777, 257), (849, 257), (916, 257)),
     ways=((347, 106, 68, 0, 381, 92), (415, 235, -68, 0, 381, 221)),
@@ -85,8 +85,8 @@ NARROW = Sheet(
     Box(1, 237, 354, 246),
     pitch=39,
     bar=32,
-    side=154,
-    deep=(34, 62, 66),
+    side=148,
+    deep=(34, 44, 66),
     plan=Box(27, 535, 114, 114),
     legend=((180, 560), (180, 592), (180, 624)),
     ways=((60, 195, 0, 38, 105, 214), (190, 233, 0, -38, 227, 214)),
@@ -210,12 +210,8 @@ def _fast(
             place, key = Box(left + column * cell, y, cell, bar), f"{name}-{j}"
             label = f"{name * is_told}{j}"
             parts.append(_bar(place, label, COLOURS[name], key, start=f"slow-{key}", bold=True))
-    for x, y, name in (
-        (right + deep[1] / 2, top - 30, "largest"),
-        (right + deep[1] / 2, top - 10, "so far"),
-        (right + deep[1] + deep[2] / 2, top - 10, "kept"),
-    ):
-        parts.append(text(x, y, name))
+    names = ((right + deep[1] / 2, "max"), (right + deep[1] + deep[2] / 2, "kept"))
+    parts += [text(x, top - bar / 2, name) for x, name in names]
     return "".join(parts)
 
 
