@@ -278,7 +278,7 @@ def test_the_covers_figure_moves_and_changes_colour_with_the_theme(
 ) -> None:
     with opened(chromium, built / "index.html") as page:
         page.locator(".attn-figure input[type=range]").press("End")
-        expect(page.locator(".attn-figure .told")).to_contain_text("Each nudge")
+        expect(page.locator(".attn-figure .told")).to_contain_text("Every step moves soft")
         colour = "getComputedStyle(document.querySelector('.attn-figure path[stroke]')).stroke"
         light = page.evaluate(colour)
         page.evaluate("document.documentElement.dataset.theme = 'dark'")

@@ -449,6 +449,12 @@ def its_own_clock(fn, *args, clock=perf_counter, wait=nothing):
     return median(timed(fn, args, perf_counter, wait))
 
 
+@wrong("benchmark", "clock-not-used")
+def its_own_microseconds(fn, *args, clock=perf_counter, wait=nothing):
+    """Two calls of it differ by far more than is let pass, on any machine."""
+    return 1e6 * median(timed(fn, args, perf_counter, wait))
+
+
 @wrong("benchmark", "mean-not-median")
 def their_mean(fn, *args, clock=perf_counter, wait=nothing):
     return float(np.mean(timed(fn, args, clock, wait)))

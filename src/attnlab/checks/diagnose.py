@@ -49,7 +49,7 @@ def diagnose(
         return Diagnosis("out-of-memory", *found) if found else None
     named, way = difference.slug not in ESTABLISHED, shown.posed.case.procedure
     if named and way and way.missed:
-        if slug := _made(exercise, tried, shown):
+        if slug := made(exercise, tried, shown):
             return Diagnosis(slug, *words(slug, exercise.lesson))
     elif named:
         wrong = [item for item in tried if item.difference]
@@ -79,11 +79,11 @@ def _bank(exercise: Exercise) -> tuple[Mistake, ...]:
     return bank(exercise)
 
 
-def _made(exercise: Exercise, tried: Sequence[Tried], shown: Tried) -> str:
+def made(exercise: Exercise, tried: Sequence[Tried], shown: Tried) -> str:
     """Which mistake was made in all that failed, where many answers are right; '' for none."""
     claim = shown.posed.case.claim
     failed = [item for item in tried if item.difference and item.posed.case.claim == claim]
-    if any(item.arrays is None for item in failed):
+    if not failed or any(item.arrays is None for item in failed):
         return ""
     given = [(*item.posed.case.args, *(item.arrays or ())) for item in failed]
     way = shown.posed.case.procedure

@@ -18,7 +18,7 @@ from attnlab.calling.call import UNWRITTEN, Call, Outcome
 from attnlab.checks.arrays import np
 from attnlab.checks.compare import Difference, Tried, examine
 from attnlab.checks.crashes import is_meant
-from attnlab.checks.diagnose import asks_for_digits, diagnose
+from attnlab.checks.diagnose import asks_for_digits, diagnose, made
 from attnlab.checks.example import example
 from attnlab.checks.exercise import SEEDS, TOLERANCE, UNCHANGED, Case, Exercise
 from attnlab.checks.pose import Posed, brief, pose
@@ -153,7 +153,10 @@ def _try_all(exercise: Exercise, perform: Perform, cases: Sequence[Posed], seed:
         missed = [place for place in asked if tried[place].difference and not cases[place].call.by]
         missed.sort(key=partial(_is_few, cases))
         for place in dict.fromkeys((*missed[:1], *formed[:1])):
-            tried[place] = replace(tried[place], again=_again(perform, tried[place]))
+            again = _again(perform, tried[place])
+            # A mistake that shows in what was done is told by that: its number may be a clock's.
+            if again and not made(exercise, [*tried.values()], tried[place]):
+                tried[place] = replace(tried[place], again=again)
     return _Trial([tried[place] for place in sorted(tried)], tried[first[0]])
 
 
