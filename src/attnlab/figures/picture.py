@@ -51,7 +51,7 @@ QUIET = "#5c5c5c"  # ticks, and what an axis is called: there when one asks, nev
 SIZE = 13  # points of all words, and their pixels in a narrow page
 # Pixels of a point in a wide page. In a narrow one a picture shrinks to a pixel a point, breaks
 # between its panels, and a panel that is still too wide is scrolled.
-LARGE = 1.25
+LARGE = 1.5
 STYLE: Any = {
     "font.size": SIZE,
     "axes.titlesize": SIZE,
@@ -75,7 +75,7 @@ STYLE: Any = {
     "figure.facecolor": "white",
     "svg.hashsalt": "attnlab",  # the same names in each run
 }
-FIRST, OTHERS = "font-size:1.15em;font-weight:600", "opacity:0.75"  # lines of what is said
+FIRST, OTHERS = "font-size:1.3em;font-weight:600", "opacity:0.75"  # lines of what is said
 # Panels whose right sides stand below each other where they do not fit beside each other.
 ROW = '<div style="display:flex;flex-wrap:wrap;place-content:normal safe flex-end">'
 HATCH = "#c4c4c4"
