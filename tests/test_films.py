@@ -1170,89 +1170,78 @@ def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
-    of = dict(zip(film.WAYS, frames[1:5], strict=True))
-    whole = _ink(of["full"])
-    for way, parts in of.items():
-        arcs = {int(key.split()[-1]): key for key in parts if key.startswith("look")}
+    of = [(way, "", film.SHELF, frames[n]) for n, way in enumerate(film.WAYS, 1)]
+    of += [
+        ("window", "window ", film.END, frames[-1]),
+        ("shared", "", film.END._replace(top=film.END.top + film.EACH), frames[-1]),
+    ]
+    for way, key, at, parts in of:
+        arcs = {int(name.split()[-1]): name for name in parts if name.startswith(f"{key}look")}
         heavy = {n: w for n, w in enumerate(known[way]["weights"][:-1]) if w >= film.LEAST}
-        assert {*arcs} == {*heavy} or way == "sum"
-        for n, key in arcs.items():
-            look, thick = parts[key], 1 + (film.THICKEST - 1) * heavy[n]
+        assert {*arcs} == ({*heavy} if way != "sum" else set())
+        for n, name in arcs.items():
+            look, thick = parts[name], 1 + (film.THICKEST - 1) * heavy[n]
             assert float(look["stroke-width"]) == pytest.approx(thick, abs=0.01)
-            assert sorted(ends(look)) == pytest.approx([film.middle(n), film.middle(film.BOOKS)])
+            assert sorted(ends(look)) == pytest.approx([at.middle(n), at.middle(32)], abs=0.06)
             assert look["stroke"] == (BLUE if n == film.ASKED else GREY).drawn
-        assert (film.ASKED in arcs) == ("found 0" in parts) == (way in ("full", "shared"))
-        assert _ink(parts) / whole == pytest.approx(film.share(way), abs=0.002)
-    columns = {way: _reach(parts["kept 0"]) for way, parts in of.items()}
-    assert columns["full"] == columns["shared"] == [*range(film.BOOKS + 1)]
-    assert columns["window"] == [*range(film.BOOKS + 1)][-film.WINDOW :]  # the question is the last
-    assert film.ASKED not in columns["window"]
-    table = points(of["sum"]["kept 0"])[:, 0]
-    added = [ends(of["sum"][f"adds {n}"]) for n in range(film.BOOKS + 1)]
-    middles = [film.middle(n) for n in range(film.BOOKS + 1)]
-    np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
+        assert (film.ASKED in arcs) == (f"{key}found" in parts) == (way in ("full", "shared"))
+        whole = 4 * 33 * at.wide * (at.row - film.GAP)
+        assert _ink(parts, key) / whole == pytest.approx(film.share(way), abs=0.003)
+        if way != "sum":
+            (left, right), first = points(parts[f"{key}kept 0"])[:, 0], 25 * (way == "window")
+            inside = [n for n in range(32) if left < at.middle(n) < right]
+            assert inside == [*range(first, 32)]
+            assert points(parts[f"{key}kept question"])[:, 0] == pytest.approx(at.middle(32), abs=1)
+    table = points(frames[2]["kept 0"])[:, 0]
+    added = [ends(frames[2][f"adds {n}"]) for n in range(33)]
+    np.testing.assert_allclose(
+        [at for at, _ in added], [film.SHELF.middle(n) for n in range(33)], atol=0.06
+    )
     assert all(table[0] < to < table[1] for _, to in added)
-    for way in film.WAYS:  # smaller
-        key = f"{way} " * (way != "shared")
-        assert _ink(frames[-1], key) / whole / film.SMALLER**2 == pytest.approx(
-            film.share(way), abs=0.003
-        )
 
 
-def _ink(parts: dict[str, dict[str, float | str]], key: str = "") -> float:
+def _ink(parts: dict[str, dict[str, float | str]], key: str) -> float:
     """How large what is kept is; rows that lie on each other count once."""
-    rows = {}
-    for head in range(4):
-        look = parts[f"{key}kept {head}"]
-        (left, y), (right, _) = points(look)
-        dash, gap = map(float, str(look["stroke-dasharray"]).split())
-        many = round((right - left + gap) / (dash + gap), 1) if gap else 1
-        length = many * dash if gap else right - left
-        rows[y] = length * float(look["stroke-width"])
-    return sum(rows.values())
-
-
-def _reach(row: dict[str, float | str]) -> list[int]:
-    """Columns that a row has ink in."""
-    from attnlab.lessons.shortcuts import opening as film
-
-    start, end = points(row)[:, 0]
-    return [n for n in range(film.BOOKS + 1) if start < film.middle(n) < end]
+    inks = {}
+    for name, look in parts.items():
+        if name.startswith(f"{key}kept"):
+            start, end = points(look)
+            dash, gap = map(float, str(look["stroke-dasharray"]).split())
+            length = abs(end - start).sum()
+            inked = (length + gap) * dash / (dash + gap) if gap else length
+            inks[*start] = inked * float(look["stroke-width"])
+    return sum(inks.values())
 
 
 @pytest.mark.lessons("12-shortcuts")
 def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
-    known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
+    known = json.loads(film.RECORDED.read_text("utf-8"))
     right = {way: known[way]["right"] for way in film.WAYS}
-    for n, name, key, way in (
-        *((n, "name", "", way) for n, way in enumerate(right, 1)),
-        *((-1, f"{way} " * (way != "shared") + "name", f"{way} ", way) for way in right),
-    ):
+    half = film.RIGHT - film.HALF
+    bars = [(n, "", way, right[way], half, film.HALF) for n, way in enumerate(right, 1)]
+    bars += [(5, "full ", "", film.AT_ONCE["full"], film.LEFT, film.HALF)]
+    bars += [(5, "", "", film.AT_ONCE["shared"], half, film.HALF)]
+    for key, way in (("window ", "window"), ("", "shared")):
+        bars.append((-1, key, way, right[way], film.LEFT, film.LONG))
+    for n, key, way, share, left, long in bars:
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        assert texts[name] == film.WAYS[way][0]
-        assert texts[f"{key}right"] == f"{100 * right[way]:.0f}%"
-        assert texts[f"{key}keeps"] == f"{100 * film.share(way):.0f}%"
-        colour = BLUE if right[way] == 1 else ORANGE
-        assert parts[f"{key}right"]["fill"] == colour.drawn
+        assert texts[f"{key}right"] == f"{share:.0%}"
+        bar, guess = parts[f"{key}right bar"], points(parts[f"{key}right guess"])[0, 0]
+        assert (bar["x"], parts[f"{key}right all"]["width"]) == (left, long)
+        assert [float(bar["width"]), guess - left] == pytest.approx(
+            [long * share, long / film.LETTERS], abs=0.06
+        )
+        if way:
+            assert texts[f"{key}name"] == film.WAYS[way][0]
+            assert texts[f"{key}keeps"] == f"{film.share(way):.0%}"
     assert right["full"] == right["shared"] == 1
     assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 2 / film.LETTERS < right["sum"] < 0.5  # it misses most, and guesses none
-    assert film.share("shared") == pytest.approx(film.share("window"), abs=0.01)
-    bars = {f"{way} ": each for way, each in right.items()}
-    bars |= {f"{way} four ": each for way, each in film.AT_ONCE.items()}
-    assert {f"{key}bar" for key in bars} == {key for key in last if key.endswith("bar")}
-    for key, each in bars.items():
-        bar, number = last[f"{key}bar"], last[f"{key}right"]
-        assert (bar["x"], texts_of("12-shortcuts", -1)[f"{key}right"]) == (
-            film.START,
-            f"{each:.0%}",
-        )
-        assert float(bar["width"]) == pytest.approx(film.LONG * each, abs=0.01)
-        assert bar["fill"] == number["fill"] == (BLUE if each == 1 else ORANGE).drawn
-    guess = points(last["guess"])[0, 0] - film.START
-    assert guess == pytest.approx(film.LONG / film.LETTERS, abs=0.06)
+    assert 1 - film.AT_ONCE["shared"] == pytest.approx(1 / 3, abs=0.01)  # a third
+    for way in ("window", "shared"):
+        assert film.share(way) == pytest.approx(1 / 4, abs=0.01)  # a quarter
 
 
 @pytest.mark.lessons("12-shortcuts")
