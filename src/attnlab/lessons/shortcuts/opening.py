@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, Part, Place, arc, box, curve, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -240,15 +240,17 @@ def _both(known: Known) -> list[Part]:
         parts += [
             *_looks(key, known[way], at),
             *_shelf(way, key, at),
-            word(f"{key}name", LEFT, top + 22, WAYS[way][0], anchor="start", weight=HEAVY),
+            word(f"{key}name", LEFT, top + 22, WAYS[way][0], INK, "start", BIG, HEAVY),
             *_bar(f"{key}right", (LEFT, top + 106), LONG, right, BLUE),
         ]
         for name, says, part, colour, y in (
             ("keeps", "kept", share(way), PURPLE, top + 22),
             ("right", "right", right, BLUE, top + 122),
         ):
+            number = f"{part:.0%}"
+            x = RIGHT - 14 - 20 * len(number)
             parts += [
-                word(f"{key}{name} says", RIGHT - 94, y, says, colour, "end", SMALL),
-                word(f"{key}{name}", RIGHT, y, f"{part:.0%}", colour, "end", 28, HEAVY),
+                word(f"{key}{name} says", x, y, says, colour, "end", SMALL),
+                word(f"{key}{name}", RIGHT, y, number, colour, "end", 28, HEAVY),
             ]
     return [*parts, guess]
