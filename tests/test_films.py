@@ -1170,89 +1170,78 @@ def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
-    of = dict(zip(film.WAYS, frames[1:5], strict=True))
-    whole = _ink(of["full"])
-    for way, parts in of.items():
-        arcs = {int(key.split()[-1]): key for key in parts if key.startswith("look")}
+    of = [(way, "", film.SHELF, frames[n]) for n, way in enumerate(film.WAYS, 1)]
+    of += [
+        ("window", "window ", film.END, frames[-1]),
+        ("shared", "", film.END._replace(top=film.END.top + film.EACH), frames[-1]),
+    ]
+    for way, key, at, parts in of:
+        arcs = {int(name.split()[-1]): name for name in parts if name.startswith(f"{key}look")}
         heavy = {n: w for n, w in enumerate(known[way]["weights"][:-1]) if w >= film.LEAST}
-        assert {*arcs} == {*heavy} or way == "sum"
-        for n, key in arcs.items():
-            look, thick = parts[key], 1 + (film.THICKEST - 1) * heavy[n]
+        assert {*arcs} == ({*heavy} if way != "sum" else set())
+        for n, name in arcs.items():
+            look, thick = parts[name], 1 + (film.THICKEST - 1) * heavy[n]
             assert float(look["stroke-width"]) == pytest.approx(thick, abs=0.01)
-            assert sorted(ends(look)) == pytest.approx([film.middle(n), film.middle(film.BOOKS)])
+            assert sorted(ends(look)) == pytest.approx([at.middle(n), at.middle(32)], abs=0.06)
             assert look["stroke"] == (BLUE if n == film.ASKED else GREY).drawn
-        assert (film.ASKED in arcs) == ("found 0" in parts) == (way in ("full", "shared"))
-        assert _ink(parts) / whole == pytest.approx(film.share(way), abs=0.002)
-    columns = {way: _reach(parts["kept 0"]) for way, parts in of.items()}
-    assert columns["full"] == columns["shared"] == [*range(film.BOOKS + 1)]
-    assert columns["window"] == [*range(film.BOOKS + 1)][-film.WINDOW :]  # the question is the last
-    assert film.ASKED not in columns["window"]
-    table = points(of["sum"]["kept 0"])[:, 0]
-    added = [ends(of["sum"][f"adds {n}"]) for n in range(film.BOOKS + 1)]
-    middles = [film.middle(n) for n in range(film.BOOKS + 1)]
-    np.testing.assert_allclose([at for at, _ in added], middles, atol=0.06)
+        assert (film.ASKED in arcs) == (f"{key}found" in parts) == (way in ("full", "shared"))
+        whole = 4 * 33 * at.wide * (at.row - film.GAP)
+        assert _ink(parts, key) / whole == pytest.approx(film.share(way), abs=0.003)
+        if way != "sum":
+            (left, right), first = points(parts[f"{key}kept 0"])[:, 0], 25 * (way == "window")
+            inside = [n for n in range(32) if left < at.middle(n) < right]
+            assert inside == [*range(first, 32)]
+            assert points(parts[f"{key}kept question"])[:, 0] == pytest.approx(at.middle(32), abs=1)
+    table = points(frames[2]["kept 0"])[:, 0]
+    added = [ends(frames[2][f"adds {n}"]) for n in range(33)]
+    np.testing.assert_allclose(
+        [at for at, _ in added], [film.SHELF.middle(n) for n in range(33)], atol=0.06
+    )
     assert all(table[0] < to < table[1] for _, to in added)
-    for way in film.WAYS:  # smaller
-        key = f"{way} " * (way != "shared")
-        assert _ink(frames[-1], key) / whole / film.SMALLER**2 == pytest.approx(
-            film.share(way), abs=0.003
-        )
 
 
-def _ink(parts: dict[str, dict[str, float | str]], key: str = "") -> float:
+def _ink(parts: dict[str, dict[str, float | str]], key: str) -> float:
     """How large what is kept is; rows that lie on each other count once."""
-    rows = {}
-    for head in range(4):
-        look = parts[f"{key}kept {head}"]
-        (left, y), (right, _) = points(look)
-        dash, gap = map(float, str(look["stroke-dasharray"]).split())
-        many = round((right - left + gap) / (dash + gap), 1) if gap else 1
-        length = many * dash if gap else right - left
-        rows[y] = length * float(look["stroke-width"])
-    return sum(rows.values())
-
-
-def _reach(row: dict[str, float | str]) -> list[int]:
-    """Columns that a row has ink in."""
-    from attnlab.lessons.shortcuts import opening as film
-
-    start, end = points(row)[:, 0]
-    return [n for n in range(film.BOOKS + 1) if start < film.middle(n) < end]
+    inks = {}
+    for name, look in parts.items():
+        if name.startswith(f"{key}kept"):
+            start, end = points(look)
+            dash, gap = map(float, str(look["stroke-dasharray"]).split())
+            length = abs(end - start).sum()
+            inked = (length + gap) * dash / (dash + gap) if gap else length
+            inks[*start] = inked * float(look["stroke-width"])
+    return sum(inks.values())
 
 
 @pytest.mark.lessons("12-shortcuts")
 def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
-    known, last = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")[-1]
+    known = json.loads(film.RECORDED.read_text("utf-8"))
     right = {way: known[way]["right"] for way in film.WAYS}
-    for n, name, key, way in (
-        *((n, "name", "", way) for n, way in enumerate(right, 1)),
-        *((-1, f"{way} " * (way != "shared") + "name", f"{way} ", way) for way in right),
-    ):
+    half = film.RIGHT - film.HALF
+    bars = [(n, "", way, right[way], half, film.HALF) for n, way in enumerate(right, 1)]
+    bars += [(5, "full ", "", film.AT_ONCE["full"], film.LEFT, film.HALF)]
+    bars += [(5, "", "", film.AT_ONCE["shared"], half, film.HALF)]
+    for key, way in (("window ", "window"), ("", "shared")):
+        bars.append((-1, key, way, right[way], film.LEFT, film.LONG))
+    for n, key, way, share, left, long in bars:
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        assert texts[name] == film.WAYS[way][0]
-        assert texts[f"{key}right"] == f"{100 * right[way]:.0f}%"
-        assert texts[f"{key}keeps"] == f"{100 * film.share(way):.0f}%"
-        colour = BLUE if right[way] == 1 else ORANGE
-        assert parts[f"{key}right"]["fill"] == colour.drawn
+        assert texts[f"{key}right"] == f"{share:.0%}"
+        bar, guess = parts[f"{key}right bar"], points(parts[f"{key}right guess"])[0, 0]
+        assert (bar["x"], parts[f"{key}right all"]["width"]) == (left, long)
+        assert [float(bar["width"]), guess - left] == pytest.approx(
+            [long * share, long / film.LETTERS], abs=0.06
+        )
+        if way:
+            assert texts[f"{key}name"] == film.WAYS[way][0]
+            assert texts[f"{key}keeps"] == f"{film.share(way):.0%}"
     assert right["full"] == right["shared"] == 1
     assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 2 / film.LETTERS < right["sum"] < 0.5  # it misses most, and guesses none
-    assert film.share("shared") == pytest.approx(film.share("window"), abs=0.01)
-    bars = {f"{way} ": each for way, each in right.items()}
-    bars |= {f"{way} four ": each for way, each in film.AT_ONCE.items()}
-    assert {f"{key}bar" for key in bars} == {key for key in last if key.endswith("bar")}
-    for key, each in bars.items():
-        bar, number = last[f"{key}bar"], last[f"{key}right"]
-        assert (bar["x"], texts_of("12-shortcuts", -1)[f"{key}right"]) == (
-            film.START,
-            f"{each:.0%}",
-        )
-        assert float(bar["width"]) == pytest.approx(film.LONG * each, abs=0.01)
-        assert bar["fill"] == number["fill"] == (BLUE if each == 1 else ORANGE).drawn
-    guess = points(last["guess"])[0, 0] - film.START
-    assert guess == pytest.approx(film.LONG / film.LETTERS, abs=0.06)
+    assert 1 - film.AT_ONCE["shared"] == pytest.approx(1 / 3, abs=0.01)  # a third
+    for way in ("window", "shared"):
+        assert film.share(way) == pytest.approx(1 / 4, abs=0.01)  # a quarter
 
 
 @pytest.mark.lessons("12-shortcuts")
@@ -1268,7 +1257,7 @@ def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
-def test_bars_are_times_and_six_trips_fill_most_of_the_longer_one() -> None:
+def test_bars_are_times_that_six_trips_and_computing_fill_mostly() -> None:
     from attnlab.lessons.gpu_sdpa import opening as film
 
     slow, fast = (film.longest()[way]["seconds"] for way in film.WAYS)
@@ -1277,49 +1266,52 @@ def test_bars_are_times_and_six_trips_fill_most_of_the_longer_one() -> None:
     assert alone == 4 * 16384**2 * 128 * 16 / run["peak"]["flops"]
     assert alone + moving == pytest.approx(slow, rel=0.05)  # so trips are what takes the time
     assert alone < fast < 1.5 * alone  # most of it computes
-    looks, last = shown("13-gpu-sdpa"), texts_of("13-gpu-sdpa", -1)
-    assert (last["slow"], last["fast"]) == ("20 ms", "3.8 ms")
-    assert last["moved"] == "6 trips ≥ 17.5 ms"
-    assert last["computing"] == "computing ≥ 2.9 ms"
     assert moving == pytest.approx(0.0175, abs=5e-5)
-    for look in looks[5:]:
-        feet = [float(look[f"computes {way}"]["width"]) for way in film.WAYS]
-        wide = float(look["bar naive"]["width"])
-        assert np.array(feet) / wide == pytest.approx([alone / slow] * 2, abs=0.001)
-    for look, many in zip(looks, (0, 1, 3, 5, 6, 6, 6, 6), strict=True):
-        bars = [float(look[f"bar {way}"]["width"]) for way in film.WAYS]
-        assert bars[1] / bars[0] == pytest.approx(fast / slow, abs=0.01)
-        took = [look[f"took {trip}"] for trip in range(1, film.TRIPS + 1)]
-        wide = sum(float(each["width"]) for each in took)
-        assert wide / bars[0] == pytest.approx(many * film.trip() / slow, abs=0.001)
-        ends = [float(each["x"]) + float(each["width"]) for each in took[:many]]
-        assert [float(each["x"]) for each in took[1:many]] == pytest.approx(ends[:-1], abs=0.02)
+    looks, last = shown("13-gpu-sdpa"), texts_of("13-gpu-sdpa", -1)
+    assert (last["time naive"], last["time sdpa"]) == ("20 ms", "3.8 ms")
+    assert (last["computing 0"], last["computing 1"]) == ("at least 2.9 ms", "of computing")
+    for n, look in enumerate(looks):
+        wide = {each: float(look[each]["width"]) for each in look if "width" in look[each]}
+        assert wide["bar sdpa"] / wide["bar naive"] == pytest.approx(fast / slow, abs=0.001)
+        assert ("computes" in look) == (n > 5)
+        if n > 5:
+            assert wide["computes"] / wide["bar sdpa"] == pytest.approx(alone / fast, abs=0.001)
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
-def test_scores_go_to_memory_and_back_three_times_and_a_tile_stays_on_the_chip() -> None:
+def test_scores_go_to_memory_and_back_under_their_steps_and_a_tile_stays_on_the_chip() -> None:
     from attnlab.lessons.gpu_sdpa import opening as film
 
-    looks, texts = shown("13-gpu-sdpa"), [texts_of("13-gpu-sdpa", n) for n in range(7)]
-    expected = [[], [1], [2, 3], [4, 5], [6], [], [], [1, 2, 3, 4, 5, 6]]
-    for look, trips in zip(looks, expected, strict=True):
-        seen = {key for key in look if key.startswith("trip") and look[key]["opacity"]}
-        assert seen == {f"trip {trip}" for trip in trips}
-        for trip in trips:
-            way = points(look[f"trip {trip}"])[:4, 0]
-            assert (way[3] < way[0]) == trip % 2  # an odd one goes to memory
-    sizes = [{key: text for key, text in each.items() if "bytes" in key} for each in texts]
-    assert [{*each.values()} for each in sizes] == [set(), *4 * [{"8.6 GB"}], *2 * [set()]]
-    assert [each.get("step") for each in texts] == ["scores", *film.STEPS, None, None]
-    for look in (looks[0], looks[-1]):
-        chip, memory = look["chip"], look["memory"]
-        assert all(float(chip[by]) < float(memory[by]) for by in ("width", "height"))
-    assert ["held" in look for look in looks] == [*5 * [True], *2 * [False], True]
-    for look, step in zip(looks[5:], ("scores", "mix"), strict=False):
-        inside, tile = look["chip"], look["tile"]
-        assert tile["x"] == look[f"at {step}"]["x"]
-        left = float(tile["x"]) - float(inside["x"])
-        assert 0 < left < left + float(tile["width"]) < float(inside["width"])
+    looks, texts = shown("13-gpu-sdpa"), [texts_of("13-gpu-sdpa", n) for n in range(8)]
+    wide = film.trip() / film.longest()["naive"]["seconds"] * (film.RIGHT - film.LEFT)
+    assert wide - 8 < 2 * film.FAT[1] < wide  # an arrow, and no more than air
+    under = {"scores": [1], "scale": [2, 3], "softmax": [4, 5], "mix": [6]}
+    memory = float(looks[0]["memory naive"]["y"])
+    for n, (look, says) in enumerate(zip(looks, texts, strict=True)):
+        trips = (0, 1, 3, 5, 6, 6, 6, 6)[n]
+        assert [look[f"trip {t}"]["opacity"] for t in range(1, 7)] == [1] * trips + [0] * (
+            6 - trips
+        )
+        tips = {t: points(look[f"trip {t}"])[3] for t in range(1, trips + 1)}
+        for t, (x, y) in tips.items():  # an odd one goes to memory
+            assert x == pytest.approx(film.LEFT + wide * (t - 0.5), abs=0.06)
+            assert (memory - y < 5) == t % 2
+        steps = {each for each in under if f"step {each}" in look}
+        assert steps == {each for each, its in under.items() if its[-1] <= trips}
+        for each in steps:
+            middle = np.mean([tips[t][0] for t in under[each]])
+            assert look[f"step {each}"]["x"] == pytest.approx(middle, abs=0.06)
+        tally = f"{trips} × 8.6 GB: at least {1000 * trips * film.trip():.1f} ms"
+        assert says.get("moved", tally) == tally
+    for look, step in zip(looks[5:], ("scores", "mix", "scores"), strict=True):
+        assert look["tile"]["x"] == look[f"at {step}"]["x"]
+        for name in under:
+            (left, width), inside = (
+                [float(look[key][by]) for by in ("x", "width")]
+                for key in (f"at {name}", "chip of the call")
+            )
+            assert inside[0] < left < left + width < sum(inside)
     told = [frame["told"] for frame in opening_of("13-gpu-sdpa").state["frames"]]
     assert "16,384 tokens, 16 heads" in told[0]
-    assert "8.6 GB of scores to memory: 2.9 ms" in told[1]
+    assert "8.6 GB of scores to memory. At the best speed measured: 2.9 ms" in told[1]
+    assert "at least 17.5 of it trips. Scores that stay: 3.8 ms, at least 2.9 of it" in told[-1]

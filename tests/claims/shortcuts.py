@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab.lessons.shortcuts import tasks
-from attnlab.lessons.shortcuts.opening import ASKED, AT_ONCE, RECORDED, WINDOW, kept
+from attnlab.lessons.shortcuts.opening import ASKED, AT_ONCE, FEW, FOUR, RECORDED, WINDOW, kept
 from attnlab.lessons.training import race
 from tests.claims import Lesson, taught
 
@@ -343,6 +343,7 @@ def random_features_are_right_on_average_and_their_softmax_is_not(seed: int) -> 
 def one_group_loses_with_four_questions_and_not_with_one(seed: int) -> None:
     way = here.grouped_query_attention
     *single, four = here.TASKS
+    assert four.answers == len(FOUR)
     for task in single:
         assert trained(task, way, seed, groups=1)[1] > 0.98
     all_heads, two, one, wide_keys, wide_values = (
@@ -359,7 +360,7 @@ def one_group_loses_with_four_questions_and_not_with_one(seed: int) -> None:
         _, k, v = here.Reader(four, way, groups=groups).heads(
             four.draw(3, torch.Generator().manual_seed(seed))[0]
         )
-        assert k.numel() + v.numel() == 2 * groups * 8 * 9 * 3
+        assert k.numel() + v.numel() == 2 * groups * 8 * (FEW + 1) * 3
 
 
 @lesson.says("(Trained three times as long, one group gets to 0.8.)", long=True)

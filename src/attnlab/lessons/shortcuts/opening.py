@@ -1,7 +1,7 @@
 """Lesson 12 opens with a shelf: what is kept of it, and whether a far book is found.
 
-A column is a book, or the question, a row a head: what a way keeps is as large as it is beside what
-full attention keeps. The readers were trained as the lesson trains them;
+A column is a book, or apart from them the question, a row a head: what a way keeps is as large as
+it is beside what full attention keeps. The readers were trained as the lesson trains them;
 `python -m tests.claims.shortcuts` does that again, and records in `opening.json` what they look at
 in one text, and how often they are right.
 """
@@ -10,45 +10,65 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, curve, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
-AT_ONCE = {"full": 1.0, "shared": 0.66}  # are right if four books are asked for, in another test
+AT_ONCE = {"full": 1.0, "shared": 0.66}  # are right with four questions at once, another test
 WINDOW, LETTERS, BOOKS = 8, 8, 32  # tokens a window keeps; letters that may be in a book
-ASKED = 4  # the book, out of every window's reach
+ASKED, FEW, FOUR = 4, 8, (0, 2, 3, 6)  # a far book; books of the other test, and those asked for
 HEADS, WIDTH = 4, 8  # and numbers in a head's key
 TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
-HIGH, LEFT, RIGHT = 266, 4, 476  # of the sheet; its edges
-PITCH, WIDE = 13.4, 10.8  # from one column to the next; a column
-TOP, ROW, GAP = 138, 15, 2  # of the shelf: y; from one head's row to the next; between them
-LOW = TOP + HEADS * ROW
+HIGH, LEFT, RIGHT = 268, 4, 476  # of the sheet; its edges
+APART, GAP = 10, 2  # the question from the books; rows of heads
 ADDED = 385, 12  # the top left of a running sum
-RISE, LEAST, THICKEST = 70, 0.1, 10  # the highest arc; a weight that is drawn; an arc of weight 1
-BIG, LARGE, HEAVY = 24, 40, 700  # words; results
-FIRST, EACH, SMALLER = 46, 61, 0.4  # y of the first way's name at the end; to the next; a shelf
-COUNT, START, LONG = 294, 308, 92  # where a count ends; a bar's left; of 100%
-FOUND = 0.95  # right so often, it finds
+LEAST, THICKEST = 0.1, 10  # a weight that is drawn; an arc of weight 1
+BIG, LARGE, HEAVY = 24, 36, 700  # words; results
+HALF, LOW, THICK = 222, 230, 12  # of a bar of results: 100%, its top, how thick
+LONG, EACH = 320, 140  # at the end: 100%; from one way to the next
 
 WAYS = {
     "full": ("full attention", "columns: books, rows: heads"),
-    "sum": ("running sum", "all books added into one table"),
-    "window": ("window", f"the last {WINDOW} columns"),
-    "shared": ("shared keys and values", "four heads still ask; they share one row"),
+    "sum": ("running sum", "each head adds up all books"),
+    "window": ("window", f"the question and the last {WINDOW - 1} books"),
+    "shared": ("shared keys and values", "all four heads read one row"),
 }
 TOLD = (
     f"Full attention keeps each book's key and value in {HEADS} heads, and finds the far one.",
     "A running sum adds all books into one small table in each head. It misses most far ones.",
     f"A window keeps the question and the last {WINDOW - 1} books. Far ones it guesses.",
     "All heads read the same keys and values. The far book is still found.",
-    "Window and sharing keep about the same: one guesses, one finds. "
-    "Thin bars: another test, four at once.",
+    "Sharing has a price. Another test asks four questions at once: there it misses a third.",
+    "Both keep a quarter. A window drops books, and guesses the far one. "
+    "Sharing drops rows, and finds it.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
+
+
+class Shelf(NamedTuple):
+    """Where books stand: the first one's left, heads' top, and the way to the next of each."""
+
+    left: float = LEFT
+    top: float = 128
+    pitch: float = 12.9
+    row: float = 14
+    books: int = BOOKS
+
+    def middle(self, n: int) -> float:
+        """Of a book, or of the question."""
+        return self.left + n * self.pitch + self.wide / 2 + APART * (n == self.books)
+
+    @property
+    def wide(self) -> float:
+        return 0.8 * self.pitch
+
+
+SHELF = Shelf()
+END = Shelf(top=56, pitch=(RIGHT - LEFT - APART) / (BOOKS + 0.8), row=10)
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
@@ -75,141 +95,162 @@ def opening() -> Film:
         f"Four trained models, one layer each, are asked for the letter in a far book: "
         f"one of {LETTERS} letters."
     )
-    sheets = [_question(), *(_turn(way, known[way]) for way in WAYS), _rows(known)]
+    sheets = [_question(), *(_turn(way, known[way]) for way in WAYS), _four(), _both(known)]
     frames = [Frame(*both) for both in zip(sheets, (asked, *TOLD), strict=True)]
-    return Film("About the same memory: one guesses, one finds", frames, HIGH)
+    return Film("Keep a quarter: one way guesses, one finds", frames, HIGH)
 
 
-# The shelf ----------------------------------------------------------------------------------------
-
-
-def middle(n: int) -> float:
-    """Of a book, or of the question."""
-    return LEFT + (n + 0.5) * PITCH
-
-
-def _shelf(way: str = "", key: str = "", at: Place = (LEFT, TOP), scale: float = 1) -> list[Part]:
+def _shelf(
+    way: str = "", key: str = "", at: Shelf = SHELF, marked: tuple[int, ...] = (ASKED,)
+) -> list[Part]:
     """Books and the question, pale, row by row, and what a way keeps of them."""
-    (left, top), wide, parts = at, scale * WIDE, list[Part]()
-    thick = scale * (ROW - GAP if way else ROW)
-    books, whole = f"{wide:.2f} {scale * (PITCH - WIDE):.2f}", f"{scale * PITCH:.2f} 0"
-    rows = [top + scale * (head + 0.5) * ROW for head in range(HEADS)]
+    wide, thick = at.wide, at.row - (GAP if way else 0)
+    rows = [at.top + head * at.row + thick / 2 for head in range(HEADS)]
+    heads = 1 if way == "shared" else HEADS
 
-    def span(n: int, last: int, y: float) -> list[Place]:
-        return [
-            (left + scale * (middle(m) - LEFT + by), y)
-            for m, by in ((n, -WIDE / 2), (last, WIDE / 2))
-        ]
+    def row(name: str, y: float, first: int, colour: Colour, opacity: float = 1) -> Part:
+        ends = [(at.middle(n) + by, y) for n, by in ((first, -wide / 2), (at.books - 1, wide / 2))]
+        dashes = f"{wide:.2f} {at.pitch - wide:.2f}"
+        return line(f"{key}{name}", ends, colour, thick, opacity, dashes, "butt")
 
-    for head, y in enumerate(rows):
-        parts.append(line(f"{key}row {head}", span(0, BOOKS, y), GREY, thick, 0.25, books, "butt"))
-    for head, y in enumerate(rows if way else ()):
-        y, look = rows[0] if way == "shared" else y, books
-        ends = span(BOOKS + 1 - WINDOW if way == "window" else 0, BOOKS, y)
-        if way == "sum":
-            x, up = ADDED if scale == 1 else (left + scale * (BOOKS + 1) * PITCH + 6, top)
-            ends, look = [(each, y + up - top) for each in (x, x + TABLE * wide)], whole
-        parts.append(line(f"{key}kept {head}", ends, PURPLE, thick, 1, look, "butt"))
-        if way in ("full", "shared"):
-            ends = span(ASKED, ASKED, y)
-            parts.append(line(f"{key}found {head}", ends, BLUE, thick, 1, whole, "butt"))
-    for name, n, colour in (("asked", ASKED, BLUE), ("question", BOOKS, INK)):
-        corner, high = span(n, n, top)[0], scale * (LOW - TOP)
-        parts.append(box(f"{key}{name}", corner, (wide, high), colour, 0, 1 + scale))
+    def column(name: str, n: int, many: int, colour: Colour, opacity: float = 1) -> Part:
+        ends = [(at.middle(n), at.top + y) for y in (0, many * at.row - GAP)]
+        return line(
+            f"{key}{name}", ends, colour, wide, opacity, f"{thick} {at.row - thick}", "butt"
+        )
+
+    parts = [row(f"row {head}", y, 0, GREY, 0.25) for head, y in enumerate(rows)]
+    parts.append(column("row question", at.books, HEADS, GREY, 0.25))
+    if way == "sum":
+        x, top = ADDED
+        for head, y in enumerate(rows):
+            ends = [(each, y + top - at.top) for each in (x, x + TABLE * wide)]
+            parts.append(line(f"kept {head}", ends, PURPLE, thick, 1, f"{at.pitch} 0", "butt"))
+    elif way:
+        first = at.books + 1 - WINDOW if way == "window" else 0
+        parts += [row(f"kept {n}", rows[n % heads], first, PURPLE) for n in range(HEADS)]
+        parts.append(column("kept question", at.books, heads, PURPLE))
+    if way in ("full", "shared") and at.books == BOOKS:
+        parts.append(column("found", ASKED, heads, BLUE))
+    for name, n in [(f"asked {n}", n) for n in marked] + [("question", at.books)]:
+        corner, colour = (at.middle(n) - wide / 2, at.top), BLUE if n < at.books else ORANGE
+        parts.append(box(f"{key}{name}", corner, (wide, HEADS * at.row - GAP), colour, 0, 2))
     return parts
 
 
-def _look(n: int, weight: float, colour: Colour, dashes: str = "1 0") -> Part:
-    """An arc from the question to a book."""
-    pull = RISE * (0.3 + 0.7 * (BOOKS - n) / (BOOKS - ASKED)) / 0.75
+def _look(key: str, n: int, weight: float, colour: Colour, at: Shelf, asks: bool = False) -> Part:
+    """An arc from the question to a book, or one that asks only."""
+    rise = (64 if at.row > END.row else 22) * (0.3 + 0.7 * (at.books - n) / at.books) / 0.75
     opacity = 1 / (0.25 + 0.75 * weight)
-    look: dict[str, Any] = {"dashes": dashes, "thickest": THICKEST, "pull": pull}
-    return arc(f"look {n}", middle(BOOKS), middle(n), TOP - 4, weight, colour, opacity, **look)
+    look: dict[str, Any] = {"dashes": "1 9" if asks else "1 0", "thickest": THICKEST, "pull": rise}
+    ends = at.middle(at.books), at.middle(n)
+    return arc(f"{key}look {n}", *ends, at.top - 4, weight, colour, opacity, **look)
 
 
-def _named(name: str, more: str) -> list[Part]:
+def _looks(key: str, known: dict[str, Any], at: Shelf) -> list[Part]:
+    """What a way looks at, in the mean of heads; what is found lies in front."""
+    seen = {n: each for n, each in enumerate(known["weights"][:-1]) if each >= LEAST}
     return [
-        word("name", LEFT, 26, name, anchor="start", size=BIG, weight=HEAVY),
-        word("more", LEFT, 52, more, GREY, "start"),
+        _look(key, n, seen[n], BLUE if n == ASKED else GREY, at)
+        for n in sorted(seen, key=ASKED.__eq__)
     ]
 
 
-def _asks(y: float) -> Part:
-    return word("asks", RIGHT, y, "?", anchor="end", size=44, weight=HEAVY)
+def _named(name: str, more: str, asks: float = SHELF.top) -> list[Part]:
+    return [
+        word("asks", RIGHT, asks + 43, "?", ORANGE, "end", 44, HEAVY),
+        word("name", LEFT, 24, name, anchor="start", size=BIG, weight=HEAVY),
+        word("more", LEFT, 48, more, GREY, "start"),
+    ]
 
 
 def _question() -> list[Part]:
     """Nothing has looked yet: an arc that asks only, and what is at its ends."""
     return [
-        _look(ASKED, 0.3, BLUE, "1 9"),
+        _look("", ASKED, 0.3, ORANGE, SHELF, True),
         *_shelf(),
-        _asks(TOP + 46),
         *_named(f"{BOOKS} books", "each has a title, and a letter inside"),
-        word("this", middle(ASKED) - WIDE / 2, 234, "this one", BLUE, "start", BIG, HEAVY),
-        word("its", RIGHT, 234, "question", anchor="end", size=BIG, weight=HEAVY),
+        word("this", SHELF.middle(ASKED) - SHELF.wide / 2, 220, "this one", BLUE, "start", BIG),
+        word("its", RIGHT, 220, "question", ORANGE, "end", BIG),
     ]
 
 
 def _turn(way: str, known: dict[str, Any]) -> list[Part]:
-    """What a way keeps and looks at, in the mean of heads, and how often it is right."""
-    parts = list[Part]()
-    if way == "sum":
-        for n in range(BOOKS + 1):
-            x, colour, thick = ADDED[0] + TABLE * WIDE * (n + 0.5) / (BOOKS + 1), PURPLE, 1
-            if n == ASKED:
-                colour, thick = BLUE, 3
-            ends = (middle(n), TOP - 3), (x, ADDED[1] + LOW - TOP + 1)
-            parts.append(curve(f"adds {n}", *ends, colour, thick, upright=True))
-    else:
-        seen = {n: each for n, each in enumerate(known["weights"][:-1]) if each >= LEAST}
-        for n in sorted(seen, key=ASKED.__eq__):  # what is found lies in front
-            parts.append(_look(n, seen[n], BLUE if n == ASKED else GREY))
-    right, keeps = known["right"], f"{share(way):.0%}"
+    """What a way keeps and looks at, and how often it is right."""
+    parts = [] if way == "sum" else _looks("", known, SHELF)
+    for n in range(BOOKS + 1 if way == "sum" else 0):
+        x = ADDED[0] + TABLE * SHELF.wide * (n + 0.5) / (BOOKS + 1)
+        ends = (SHELF.middle(n), SHELF.top - 3), (x, ADDED[1] + HEADS * SHELF.row)
+        colour, thick = (BLUE, 3) if n == ASKED else (PURPLE, 1)
+        parts.append(curve(f"adds {n}", *ends, colour, thick, upright=True))
     return [
         *parts,
         *_shelf(way),
-        _asks((ADDED[1] if way == "sum" else TOP) + 46),
-        *_named(*WAYS[way]),
-        word("kept", LEFT, 252, "kept", PURPLE, "start", BIG),
-        word("keeps", LEFT + 60, 252, keeps, PURPLE, "start", LARGE, HEAVY),
-        word("right", RIGHT - 62, 252, f"{right:.0%}", _colour(right), "end", LARGE, HEAVY),
-        word("of all", RIGHT, 252, "right", _colour(right), "end", BIG),
+        *_named(*WAYS[way], ADDED[1] if way == "sum" else SHELF.top),
+        *_result("keeps", "kept", share(way), PURPLE, LEFT),
+        *_result("right", "right", known["right"], BLUE, RIGHT - HALF),
+        word("guesses", RIGHT - HALF + HALF / LETTERS, HIGH - 4, "guess", GREY, size=SMALL),
     ]
 
 
-def _colour(right: float) -> Colour:
-    """Of what is right so often: it finds, or it misses."""
-    return BLUE if right >= FOUND else ORANGE
-
-
-def _rows(known: Known) -> list[Part]:
-    """What the ways keep, and how often each is right: asked for one book, and two for four."""
-    guess = START + LONG / LETTERS
-    parts = [
-        word("kept title", COUNT, 16, "kept", PURPLE, "end", SMALL),
-        word("guesses", START, 16, "guess", GREY, "start", SMALL),
-        word("right title", RIGHT, 16, "right", GREY, "end", SMALL),
-    ]
-    for n, (way, (name, _)) in enumerate(WAYS.items()):
-        key, y = f"{way} " * (way != "shared"), FIRST + n * EACH
-        ink, weight = (INK, HEAVY) if way in ("window", "shared") else (GREY, 400)
-        parts += [
-            word(f"{key}name", LEFT, y, name, ink, "start", SMALL, weight),
-            *_shelf(way, key, (LEFT, y + 8), SMALLER),
-            word(f"{way} keeps", COUNT, y, f"{share(way):.0%}", PURPLE, "end", weight=weight),
-            *_bar(f"{way} ", y, 16, known[way]["right"], BIG - 2),
-        ]
-        if way in AT_ONCE:
-            four = f"{way} four "
-            parts.append(word(four, COUNT, y + 26, "four at once", GREY, "end", SMALL))
-            parts += _bar(four, y + 26, 6, AT_ONCE[way], SMALL)
-    return [*parts, line("guess", [(guess, 26), (guess, HIGH - 4)], GREY, 2, 1, "1 6")]
-
-
-def _bar(key: str, y: float, thick: float, right: float, size: float) -> list[Part]:
-    """How often it is right: a bar, and the number at its end."""
-    colour, long = _colour(right), LONG * right
+def _result(key: str, says: str, part: float, colour: Colour, left: float) -> list[Part]:
+    """A share: its name, its number, and a bar under both."""
+    y = LOW - 8
     return [
-        box(f"{key}bar", (START, y - 0.36 * size - thick / 2), (long, thick), colour),
-        word(f"{key}right", START + long + 7, y, f"{right:.0%}", colour, "start", size, HEAVY),
+        word(f"{key} name", left, y, says, colour, "start"),
+        word(key, left + HALF, y, f"{part:.0%}", colour, "end", LARGE, HEAVY),
+        *_bar(key, (left, LOW), HALF, part, colour),
     ]
+
+
+def _bar(key: str, corner: Place, long: float, part: float, colour: Colour) -> list[Part]:
+    """A share of all; across one that is right, how often who guesses is."""
+    guess, top = corner[0] + long / LETTERS, corner[1]
+    ends = (guess, top + 1.5), (guess, top + THICK + 5)
+    return [
+        box(f"{key} all", corner, (long, THICK), GREY, 0.16),
+        box(f"{key} bar", corner, (long * part, THICK), colour),
+        *([line(f"{key} guess", ends, thick=3, dashes="0 5.5")] if colour == BLUE else []),
+    ]
+
+
+def _four() -> list[Part]:
+    """Four questions at once, to heads with keys of their own, and to heads that share one."""
+    test = word("test", LEFT, 24, "four questions at once", anchor="start", size=BIG, weight=HEAVY)
+    parts = [test]
+    for way, key, left in (("full", "full ", LEFT), ("shared", "", RIGHT - HALF)):
+        at = Shelf(left, pitch=(HALF - APART) / (FEW + 0.8), books=FEW)
+        parts += [_look(key, n, 0.2, ORANGE, at, True) for n in FOUR]
+        parts += [
+            *_shelf(way, key, at, FOUR),
+            word(f"{key}more", left, 48, WAYS[way][0].split(" keys")[0], GREY, "start"),
+            *_result(f"{key}right", "right", AT_ONCE[way], BLUE, left),
+            word(f"{key}guesses", left + HALF / LETTERS, HIGH - 4, "guess", GREY, size=SMALL),
+        ]
+    return parts
+
+
+def _both(known: Known) -> list[Part]:
+    """Two ways that keep about the same: what of all books, and how often each is right."""
+    guess = word("guessed", LEFT + LONG / LETTERS + 8, 118, "guess", GREY, "start", SMALL)
+    parts = list[Part]()
+    for n, (way, key) in enumerate((("window", "window "), ("shared", ""))):
+        top, right = n * EACH, known[way]["right"]
+        at = END._replace(top=END.top + top)
+        parts += [
+            *_looks(key, known[way], at),
+            *_shelf(way, key, at),
+            word(f"{key}name", LEFT, top + 22, WAYS[way][0], INK, "start", BIG, HEAVY),
+            *_bar(f"{key}right", (LEFT, top + 106), LONG, right, BLUE),
+        ]
+        for name, says, part, colour, y in (
+            ("keeps", "kept", share(way), PURPLE, top + 22),
+            ("right", "right", right, BLUE, top + 122),
+        ):
+            number = f"{part:.0%}"
+            x = RIGHT - 14 - 20 * len(number)
+            parts += [
+                word(f"{key}{name} says", x, y, says, colour, "end", SMALL),
+                word(f"{key}{name}", RIGHT, y, number, colour, "end", 28, HEAVY),
+            ]
+    return [*parts, guess]
