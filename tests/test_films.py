@@ -590,7 +590,7 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
     both = ["nk,mk->nm", "nm,mv->nv"]
-    assert lines == [[scores]] * 5 + [[mix]] * 2 + [both[::-1]]
+    assert lines == [[scores]] * 5 + [[mix]] * 2 + [["".join(both)]]
     assert added == [set()] * 3 + [{"k"}] * 2 + [set(), {"m"}, {"k", "m"}]
     for formula, letter in zip(both, "km", strict=True):
         before, behind = formula.split("->")
@@ -600,11 +600,12 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
     assert axes == {"n", "m"}
     assert {key.split()[1] for key in frames[-1] if key.startswith("struck")} == {"k", "m"}
     many = {"n": 3, "k": 4, "m": 3, "v": 2}
-    for name, across, down in map(tuple, ("Qkn", "Kmk", "Smn", "Vvm", "Zvn")):
-        cells = [look for key, look in frames[-1].items() if key[0] == name and len(key) == 5]
+    arrays = {"Q": "kn", "K": "mk", "scores S": "mn", "S": "mn", "V": "vm", "Z": "vn"}
+    for name, (across, down) in arrays.items():  # what is S at first is A in the end
+        cells = [look for key, look in frames[-1].items() if key[:-4] == name]
         assert len({float(cell["x"]) for cell in cells}) == many[across]
         assert len({float(cell["y"]) for cell in cells}) == many[down]
-        assert {cell["width"] for cell in cells} | {cell["height"] for cell in cells} == {19.8}
+        assert {cell["width"] for cell in cells} | {cell["height"] for cell in cells} == {24}
     for line, product in ((scores, film.S), (mix, film.Z)):
         formula, (one, other) = line.split('"')[1], line[-4:-1].split(",")
         found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
@@ -634,9 +635,18 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     worked = [(told, texts) for told, texts in worked if "multiply and add" in told]
     for cell, (told, texts) in zip(("S says 0 0", "Z says 2 0"), worked, strict=True):
         terms, total = told[:-1].split(": ")[1].split(" = ")
-        pairs = [[Fraction(each) for each in term.split(" · ")] for term in terms.split(" + ")]
-        assert sum(one * other for one, other in pairs) == Fraction(total)
+        lines = [text.split(" = ") for key, text in texts.items() if key.startswith("product")]
+        assert [term for _, term in lines] == terms.split(" + ")
+        pairs = [[Fraction(each) for each in line.split(" · ")] for line, _ in lines]
+        assert [one * other for one, other in pairs] == [Fraction(term) for _, term in lines]
+        assert sum(Fraction(term) for _, term in lines) == Fraction(total)
         assert total == texts[cell]
+        left, above, row = ("Q", "K", 0) if cell[0] == "S" else ("S", "V", 2)  # S is now A
+        for n, (one, other) in enumerate(pairs):
+            assert one == Fraction(texts[f"{left} says {row} {n}"])
+            assert other == Fraction(
+                texts[f"{above} says " + ("0 {}" if row == 0 else "{} 0").format(n)]
+            )
     at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
@@ -647,7 +657,10 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-3)
     made = [[float(says[at + 1][f"Z says {i} {j}"]) for j in range(2)] for i in range(3)]
     np.testing.assert_allclose(made, film.Z, atol=0.05)
-    assert says[-1]["name A within"] == "S→A"
+    assert says[-1]["softmax"] == "÷ 2, softmax"
+    last = shown("03-numpy")[-1]
+    start, tip = points(last["step"])[:, 0]
+    assert float(last["scores S 0 2"]["x"]) + 24 < start < tip < float(last["S 0 0"]["x"])
 
 
 @pytest.mark.lessons("03-numpy")
