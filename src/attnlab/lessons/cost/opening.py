@@ -258,6 +258,7 @@ def _both(met: list[Kept]) -> list[Part]:
     y, side = LOW - STEP * answer, OTHER + ROOM[0] - SUMS
     middle = (side + ROOM[0] + ROOM_SIZE[0]) / 2
     once = _columns(0, weights, VALUES, OTHER, "", 1)
+    poured = _columns(0, weights, np.full(TOKENS, answer), SUMS, "", SHARE)
     size = (ROOM_SIZE[0], LOW + 3 - BOXES)
     parts = [
         *_holds(side, HEADS, TOKENS, GREY, "at once"),
@@ -266,7 +267,8 @@ def _both(met: list[Kept]) -> list[Part]:
         box("kept in", (ROOM[0], BOXES), size, ORANGE, 0.04, 2),
         *(part._replace(key=f"once {part.key}") for part in once),
         *_block(met[-1], 0)[:1],
-        *_columns(0, weights, np.full(TOKENS, answer), SUMS, "", SHARE),
+        *poured[BLOCK:],
+        *poured[:BLOCK],  # which lie in front of the others: words lie before them
     ]
     levels: list[Place] = []
     for j, (kept, name) in enumerate(zip(met, NAMES, strict=True)):
@@ -281,9 +283,9 @@ def _both(met: list[Kept]) -> list[Part]:
         ]
     return [
         *parts,
-        word("what", levels[2][0] + 8, levels[0][1] - 9, "so far", GREY, "start", SMALL),
         line("same", [(OTHER, y), (SUMS + right, y)], INK, 3),
         line("levels", levels, ORANGE, 3),
+        word("what", levels[2][0] + 8, levels[0][1] - 9, "so far", GREY, "start", SMALL),
         word("level", middle, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
         word("answer", middle, y + 22, "answer", size=SMALL),
     ]

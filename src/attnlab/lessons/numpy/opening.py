@@ -342,7 +342,7 @@ def _all() -> Frame:
     parts = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
     parts += [*SCORES.code(True, (21, CODES), "first"), *MIX.code(True, (middle - 17, CODES))]
     parts += [part._replace(key=f"scores {part.key}") for part in s.boxes(ALIKE)]
-    parts += [part for each in (q, k, a, v) for part in each.boxes(ALIKE)] + z.boxes(MADE)
+    parts += z.boxes(MADE) + [part for each in (q, k, a, v) for part in each.boxes(ALIKE)]
     parts += [each.named_within() for each in (q, k, s, a, v, z)]
     parts += [*_gone("k", q, k), *_gone("m", a, v), *_columns("m kept", k), *_columns("v", v)]
     parts += [
