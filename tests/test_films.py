@@ -590,7 +590,7 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
     both = ["nk,mk->nm", "nm,mv->nv"]
-    assert lines == [[scores]] * 5 + [[mix]] * 2 + [both[::-1]]
+    assert lines == [[scores]] * 5 + [[mix]] * 2 + [["".join(both)]]
     assert added == [set()] * 3 + [{"k"}] * 2 + [set(), {"m"}, {"k", "m"}]
     for formula, letter in zip(both, "km", strict=True):
         before, behind = formula.split("->")
@@ -600,11 +600,12 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
     assert axes == {"n", "m"}
     assert {key.split()[1] for key in frames[-1] if key.startswith("struck")} == {"k", "m"}
     many = {"n": 3, "k": 4, "m": 3, "v": 2}
-    for name, across, down in map(tuple, ("Qkn", "Kmk", "Smn", "Vvm", "Zvn")):
-        cells = [look for key, look in frames[-1].items() if key[0] == name and len(key) == 5]
+    arrays = {"Q": "kn", "K": "mk", "scores S": "mn", "S": "mn", "V": "vm", "Z": "vn"}
+    for name, (across, down) in arrays.items():  # what is S at first is A in the end
+        cells = [look for key, look in frames[-1].items() if key[:-4] == name]
         assert len({float(cell["x"]) for cell in cells}) == many[across]
         assert len({float(cell["y"]) for cell in cells}) == many[down]
-        assert {cell["width"] for cell in cells} | {cell["height"] for cell in cells} == {19.8}
+        assert {cell["width"] for cell in cells} | {cell["height"] for cell in cells} == {24}
     for line, product in ((scores, film.S), (mix, film.Z)):
         formula, (one, other) = line.split('"')[1], line[-4:-1].split(",")
         found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
@@ -634,9 +635,18 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     worked = [(told, texts) for told, texts in worked if "multiply and add" in told]
     for cell, (told, texts) in zip(("S says 0 0", "Z says 2 0"), worked, strict=True):
         terms, total = told[:-1].split(": ")[1].split(" = ")
-        pairs = [[Fraction(each) for each in term.split(" · ")] for term in terms.split(" + ")]
-        assert sum(one * other for one, other in pairs) == Fraction(total)
+        lines = [text.split(" = ") for key, text in texts.items() if key.startswith("product")]
+        assert [term for _, term in lines] == terms.split(" + ")
+        pairs = [[Fraction(each) for each in line.split(" · ")] for line, _ in lines]
+        assert [one * other for one, other in pairs] == [Fraction(term) for _, term in lines]
+        assert sum(Fraction(term) for _, term in lines) == Fraction(total)
         assert total == texts[cell]
+        left, above, row = ("Q", "K", 0) if cell[0] == "S" else ("S", "V", 2)  # S is now A
+        for n, (one, other) in enumerate(pairs):
+            assert one == Fraction(texts[f"{left} says {row} {n}"])
+            assert other == Fraction(
+                texts[f"{above} says " + ("0 {}" if row == 0 else "{} 0").format(n)]
+            )
     at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
     assert "√4 = 2" in frames[at]["told"]
     scores, shares = (
@@ -647,7 +657,10 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-3)
     made = [[float(says[at + 1][f"Z says {i} {j}"]) for j in range(2)] for i in range(3)]
     np.testing.assert_allclose(made, film.Z, atol=0.05)
-    assert says[-1]["name A within"] == "S→A"
+    assert says[-1]["softmax"] == "÷ 2, softmax"
+    last = shown("03-numpy")[-1]
+    start, tip = points(last["step"])[:, 0]
+    assert float(last["scores S 0 2"]["x"]) + 24 < start < tip < float(last["S 0 0"]["x"])
 
 
 @pytest.mark.lessons("03-numpy")
@@ -846,23 +859,32 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     )
     np.testing.assert_allclose(wide / tiles_film.UNIT / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(high / tiles_film.STEP, tiles_film.VALUES)
-    assert float(last["block"]["width"]) == pytest.approx(wide.sum(), abs=0.05)
+    poured = [last[f"column {n}"] for n in range(6)]  # as wide, and level
+    np.testing.assert_allclose([float(each["width"]) for each in poured], wide, atol=0.02)
+    np.testing.assert_allclose(
+        [float(each["height"]) / tiles_film.STEP for each in poured], answers[0], atol=1e-3
+    )
     one, other = last["once in"], last["kept in"]  # alike, and both as far from what they hold
-    assert {k: v for k, v in one.items() if k != "x"} == {
-        k: v for k, v in other.items() if k != "x"
-    }
-    starts = float(last["once column 0"]["x"]), float(last["block"]["x"])
+    assert [one[name] for name in ("y", "width", "height")] == [
+        other[name] for name in ("y", "width", "height")
+    ]
+    starts = float(last["once column 0"]["x"]), float(poured[0]["x"])
     assert starts[0] - float(one["x"]) == starts[1] - float(other["x"])
     assert points(last["same"])[1, 0] == pytest.approx(starts[1] + wide.sum(), abs=0.1)
     assert points(last["same"])[0, 0] == starts[0]
     level = tiles_film.LOW - points(last["same"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
-    for n in (7, 8):  # the height of the block, and that of all columns at once
-        assert texts_of("11-cost", n)["level"] == f"{answers[0]:.1f}"
-        assert texts_of("11-cost", n)["what"] == "answer"
-    assert (
-        f"answer is {answers[0]:.1f} both times" in opening_of("11-cost").state["frames"][8]["told"]
-    )
+    texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
+    assert (texts["level"], texts["answer"]) == (f"{answers[0]:.1f}", "answer")
+    assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
+    steps = points(last["levels"])  # over what each block of keys adds, the average so far
+    for j, name in enumerate("ABC"):
+        so_far = np.average(tiles_film.VALUES[: 2 * j + 2], weights=weights[0, : 2 * j + 2])
+        levels = (tiles_film.LOW - steps[2 * j : 2 * j + 2, 1]) / tiles_film.STEP
+        np.testing.assert_allclose(levels, so_far, atol=2e-3)
+        sides = starts[1] + np.array([wide[: 2 * j].sum(), wide[: 2 * j + 2].sum()])
+        np.testing.assert_allclose(steps[2 * j : 2 * j + 2, 0], sides, atol=0.1)
+        assert (texts[f"so far {name}"], texts[f"share {name}"]) == (f"{so_far:.1f}", name)
 
 
 @pytest.mark.lessons("11-cost")
@@ -870,7 +892,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     """It is so after each tile, and one factor that shrinks its width leaves its height."""
     frames, told = shown("11-cost"), opening_of("11-cost").state["frames"]
     scores, values = tiles_film.SCORES[0], tiles_film.VALUES
-    after = {2: (2, 1), 3: (2, 2), 4: (2, 2), 5: (4, 2), 6: (4, 2), 7: (6, 2)}
+    after = {2: (2, 1), 3: (2, 2), 4: (2, 2), 5: (4, 2), 6: (4, 2)}
     for n, (many, most) in after.items():
         weights = np.exp(scores[:many] - most)
         wide, high = (float(frames[n]["block"][side]) for side in ("width", "height"))
@@ -892,13 +914,12 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     assert trace["width"] == before["width"]
     assert "larger score: what is kept counts 0.37 as much" in told[at]["told"]
     texts = texts_of("11-cost", at)
-    assert (texts["power"], texts["factor"]) == ("e^(1−2)", "= 0.37")
+    assert (texts["e"], texts["power"], texts["factor"]) == ("e", "1−2", "= 0.37")
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
     assert start == pytest.approx(float(trace["x"]) + float(trace["width"]), abs=0.1)
     assert 0 < end - float(after_it["x"]) - float(after_it["width"]) < 5
     assert scores[4:].max() <= scores[:4].max()  # C has no larger score, and nothing shrinks
     assert [frames[n]["block"] for n in (3, 5)] == [frames[n]["block"] for n in (4, 6)]
-    assert frames[-1]["block"] == frames[-2]["block"]  # beside all columns at once
 
 
 @pytest.mark.lessons("11-cost")
@@ -917,10 +938,10 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
         assert right <= tiles_film.ROOM[0] + tiles_film.ROOM_SIZE[0]
     for n, parts in enumerate(frames[1:-1], 1):
         faces = [int(key[4:]) for key in parts if key.startswith("box ") and "lar" not in key]
-        tile = [0, 0, 1, 1, 1, 2, 2][n - 1]
-        is_poured = n in (2, 5, 7)
+        tile = [0, 0, 1, 1, 1, 2][n - 1]
+        is_poured = n in (2, 5)
         assert faces == ([] if is_poured else [2 * tile, 2 * tile + 1])
-        assert texts_of("11-cost", n)["held"] == f"held now: {len(faces)}"
+        assert texts_of("11-cost", n)["held"] == f"scores held: {len(faces)}"
         values = [text[-1] for key, text in texts_of("11-cost", n).items() if "high" in key]
         assert values == [f"{tiles_film.VALUES[face]:.0f}" for face in faces] or n == 3
         done = [f"done {n}" in parts for n in range(3)]

@@ -37,12 +37,12 @@ HIGH, HEAD = 264, 18  # of the sheet; a line over it
 LEFT, TOP, CELL, TALL = 90, 52, 28, 30  # of all scores; of one
 SIDE, LOW, FOOT = TOKENS * CELL, 259, 258  # of all scores; the floor; a line of what is held
 ROOM, ROOM_SIZE = (281, 24), (197, LOW - 21)  # of what is kept, in fast memory
-SUMS, OTHER, UNIT, STEP = 285, 6, 88, 40  # left of columns, and at once; px for 1, wide and high
+SUMS, OTHER, UNIT, STEP = 292, 13, 82, 40  # left of columns, and at once; px for 1, wide and high
 NARROW = 18  # a column whose value stands beside its top
-LARGEST = (446, 31)  # the largest score so far
+LARGEST = (443, 33)  # the largest score so far
 LEVEL, LOUD = 26, 40  # size of a block's height; of how many scores are held, and of the answer
-DARK, PALE, FACE = 0.6, 0.2, 0.25  # of the largest score so far, and of others; of a block
-HEADS, BOXES = 42, 62  # of both ways in the end: the line over them, and their tops
+DARK, PALE, FACE, SHARE = 0.6, 0.2, 0.25, 0.35  # of a largest score, others, a block, its parts
+HEADS, BOXES = 40, 58  # of both ways in the end: the line over them, and their tops
 
 
 class Kept(NamedTuple):
@@ -87,7 +87,7 @@ def opening() -> Film:
     def tile(j: int, told: str, *more: Part, forgotten: bool = False) -> None:
         """Two of the first query's scores, or none any more, and what is held of those before."""
         held = 0 if forgotten else BLOCK
-        parts = [*_grid(f"held now: {held}", j + forgotten), *_memory(j)]
+        parts = [*_grid(f"scores held: {held}", j + forgotten), *_memory(j)]
         parts += _scores(j, scores[j][:held], met[j].m)
         frames.append(Frame([*parts, *_largest(met[j]), *more], told))
 
@@ -100,8 +100,13 @@ def opening() -> Film:
         named = "" if level else "{:.0f}" if j else "value {:.0f}"
         return _columns(j * BLOCK, weights, highs, left, named, float(not level))
 
-    parts = [*_grid(f"{TOKENS**2} scores"), *_memory(0)]
-    parts += _holds(ROOM[0] + 10, 150, BLOCK, ORANGE, "at a time")
+    parts = [*_grid(), *_memory(0)]
+    for x, many, colour, how in (
+        (LEFT + SIDE / 2, TOKENS**2, INK, "scores"),
+        (ROOM[0] + ROOM_SIZE[0] / 2, BLOCK, ORANGE, "at a time"),
+    ):
+        parts.append(word(f"many {how}", x, 169, f"{many}", colour, size=72, weight=700))
+        parts.append(word(f"many are {how}", x, 195, how, colour, size=22))
     told = f"{TOKENS} queries ask {TOKENS} keys: {TOKENS**2} scores. "
     frames.append(Frame(parts, f"{told}Fast memory holds {BLOCK} of them at a time."))
     told = "Each key is a column: width = e^(score − max), height = value."
@@ -109,20 +114,16 @@ def opening() -> Film:
     told = "Pour them level: height = the average so far. Only max, width and height are kept."
     tile(0, told, *_block(a), *columns(0, True), forgotten=True)
     shrunk = a.shrunk(b.factor)
-    told = (
-        f"B has a larger score: what is kept counts {b.factor:.2f} as much. Narrower, same height."
-    )
-    tile(1, told, *_trace(a), *_block(shrunk), *_shrinks(shrunk, a.m, b.m))
+    told = f"B has a larger score: what is kept counts {b.factor:.2f} as much. "
+    tile(1, f"{told}Narrower, same height.", *_block(shrunk), *_shrinks(shrunk, a.m, b.m))
     told = "B's columns join. Their widths are measured from the new max."
     tile(1, told, *_block(shrunk), *columns(1))
     told = "Poured level, they are one block again. B's scores are forgotten, too."
     tile(1, told, *_block(b), *columns(1, True), forgotten=True)
     told = "C has no larger score: its columns join, and nothing gets narrower."
     tile(2, told, *_block(b), *columns(2))
-    told = "Poured a last time: the height is the answer to query 1. The others go the same way."
-    tile(2, told, *_block(c, "answer"), *columns(2, True), forgotten=True)
-    told = f"All {TOKENS} scores of query 1 at once, or {BLOCK} at a time: "
-    frames.append(Frame(_both(c), f"{told}its answer is {c.answer:.1f} both times."))
+    told = f"Poured a last time: {c.answer:.1f}, as from all {TOKENS} scores of query 1 at once."
+    frames.append(Frame(_both(met), f"{told} The other queries go the same way."))
     return Film("Exact attention, tile by tile", frames, HIGH)
 
 
@@ -135,7 +136,7 @@ def after_each(scores: np.ndarray) -> list[Kept]:
     return after
 
 
-def _grid(held: str, done: int = 0) -> list[Part]:
+def _grid(held: str = "", done: int = 0) -> list[Part]:
     """All scores, none of which is there, under their keys; so many tiles were used."""
     parts = [
         word("keys", LEFT + SIDE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL),
@@ -202,7 +203,7 @@ def _largest(kept: Kept) -> list[Part]:
     """What stays of the first query's scores."""
     x, y = LARGEST
     return [
-        word("max", x - 7, y + 19, "max so far", anchor="end", size=SMALL),
+        word("max", x - 7, y + 20, "max so far", GREY, "end", SMALL),
         *_score("largest", LARGEST, kept.m, COLOURS[kept.whence], True),
     ]
 
@@ -224,52 +225,67 @@ def _columns(
     return parts
 
 
-def _block(kept: Kept, what: str = "so far") -> list[Part]:
+def _block(kept: Kept, face: float = FACE) -> list[Part]:
     """What all columns of the first query so far were levelled into, and its height."""
     wide, high = UNIT * kept.s, STEP * kept.answer
     y = LOW - high - 7
     return [
-        box("block", (SUMS, LOW - high), (wide, high), ORANGE, FACE),
+        box("block", (SUMS, LOW - high), (wide, high), ORANGE, face),
         word("level", SUMS, y, f"{kept.answer:.1f}", INK, "start", LEVEL, 700),
-        word("what", SUMS + 53, y, what, INK, "start"),
+        word("what", SUMS + 50, y, "so far", GREY, "start", SMALL),
     ]
-
-
-def _trace(kept: Kept) -> list[Part]:
-    """Of the block that will shrink."""
-    wide, high = UNIT * kept.s, STEP * kept.answer
-    return [box("trace", (SUMS, LOW - high), (wide, high), GREY, 0, 1.5)]
 
 
 def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
     """By how much, over an arrow from its old right edge to the new one."""
     old, new = SUMS + UNIT * shrunk.s / shrunk.factor, SUMS + UNIT * shrunk.s
-    y, tip = LOW - STEP * shrunk.answer / 2, new + 4
-    power = f"e^({old_max:.0f}−{new_max:.0f})"
+    high, middle, tip = STEP * shrunk.answer, (new + old) / 2, new + 4
+    y = LOW - high / 2
     return [
+        box("trace", (SUMS, LOW - high), (old - SUMS, high), GREY, 0, 1.5),
         line("shaft", [(old, y), (tip, y)], INK, 3),
         line("head", [(tip + 8, y - 6), (tip, y), (tip + 8, y + 6)], INK, 3),
-        word("power", (new + old) / 2, y - 12, power, size=SMALL),
-        word("factor", (new + old) / 2, y + 27, f"= {shrunk.factor:.2f}", weight=700),
+        word("e", middle - 14, y - 12, "e", anchor="end", size=26),
+        word("power", middle - 13, y - 24, f"{old_max:.0f}−{new_max:.0f}", INK, "start", SMALL),
+        word("factor", middle, y + 30, f"= {shrunk.factor:.2f}", size=SMALL, weight=600),
     ]
 
 
-def _both(kept: Kept) -> list[Part]:
-    """All columns of the first query beside the block of its tiles, and one level."""
-    weights = np.exp(SCORES[0] - kept.m)
+def _both(met: list[Kept]) -> list[Part]:
+    """All columns of the first query beside the blocks of its tiles, and one level."""
+    weights = np.exp(SCORES[0] - met[-1].m)
     answer = weights @ VALUES / weights.sum()
-    y, right = LOW - STEP * answer, SUMS + UNIT * weights.sum()
-    first, middle = OTHER + ROOM[0] - SUMS, (OTHER + right) / 2
+    y, side = LOW - STEP * answer, OTHER + ROOM[0] - SUMS
+    middle = (side + ROOM[0] + ROOM_SIZE[0]) / 2
     once = _columns(0, weights, VALUES, OTHER, "", 1)
+    poured = _columns(0, weights, np.full(TOKENS, answer), SUMS, "", SHARE)
     size = (ROOM_SIZE[0], LOW + 3 - BOXES)
-    return [
-        *_holds(first, HEADS, TOKENS, INK, "at once"),
+    parts = [
+        *_holds(side, HEADS, TOKENS, GREY, "at once"),
         *_holds(ROOM[0], HEADS, BLOCK, ORANGE, "at a time"),
-        box("once in", (first, BOXES), size, ORANGE, 0.04, 2),
+        box("once in", (side, BOXES), size, GREY, 0.04, 2),
         box("kept in", (ROOM[0], BOXES), size, ORANGE, 0.04, 2),
         *(part._replace(key=f"once {part.key}") for part in once),
-        _block(kept)[0],
-        line("same", [(OTHER, y), (right, y)], INK, 3),
-        word("level", middle, y - 10, f"{answer:.1f}", size=34, weight=700),
-        word("what", middle, y + 22, "answer", size=SMALL),
+        *_block(met[-1], 0)[:1],
+        *poured[BLOCK:],
+        *poured[:BLOCK],  # which lie in front of the others: words lie before them
+    ]
+    levels: list[Place] = []
+    for j, (kept, name) in enumerate(zip(met, NAMES, strict=True)):
+        n, high = j * BLOCK, LOW - STEP * kept.answer
+        left, right = (UNIT * weights[:end].sum() for end in (n, n + BLOCK))
+        levels += [(SUMS + left, high), (SUMS + right, high)]
+        x, first = SUMS + (left + right) / 2, OTHER + left + UNIT * weights[n] / 2
+        parts += [
+            word(f"once {name}", first, LOW - STEP * VALUES[n] - 7, name, size=SMALL, weight=600),
+            word(f"share {name}", x, LOW - 8, name, size=SMALL, weight=600),
+            word(f"so far {name}", x, y + 31 if j else high - 9, f"{kept.answer:.1f}", weight=700),
+        ]
+    return [
+        *parts,
+        line("same", [(OTHER, y), (SUMS + right, y)], INK, 3),
+        line("levels", levels, ORANGE, 3),
+        word("what", levels[2][0] + 8, levels[0][1] - 9, "so far", GREY, "start", SMALL),
+        word("level", middle, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
+        word("answer", middle, y + 22, "answer", size=SMALL),
     ]

@@ -32,17 +32,16 @@ KEYS = {"A": "S"}  # A is what S becomes
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-CODED, CALL = 30, 26  # the code's size, and its line
+CODED, CALL, SMALLER, CODES = 30, 26, 23, 78  # the code's size and line; in the end
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
 PALE, DEEP = 0.1, 0.55  # how much colour is in the cells of 0 and of the largest number
-ALIKE, MADE, WHOLE = 0.25, 0.55, 0.07  # of arrays without numbers, and of Z; under cells that go
+ALIKE, MADE = 0.25, 0.55  # of arrays without numbers, and of Z
 VIOLET = f"color-mix(in srgb, {PURPLE.drawn} 60%, {BLUE.drawn})"
 BELOW = f"color-mix(in srgb, {VIOLET} 75%, {GREY.drawn})"  # of numbers below 0: no axis's
-TALL, TALLER, WIDE = 26, 32, 54  # cells, and those of A, V and Z
-SLIM, BROAD = 40.5, 64  # those of Q that meets K, and of both as they are written
-LEFT, OVER, RIGHT, UNDER = 99, 73, 281, 190  # tops and left ends: beside, above, and what is made
-ABOVE_A, BELOW_V = 64, 174  # tops of V and A
+TALL, TALLER, WIDE, SLIM = 24, 27, 54, 40.5  # cells; those of A, V and Z; those of Q
+LEFT, OVER, RIGHT, UNDER = 99, 86, 281, 197  # tops and left ends: beside, above, and what is made
+ABOVE_A, BELOW_V = 68, 187  # tops of V and A
 NAMES = (12, 464)  # middles of names at the left and at the right
 AXIS, NAME = 28, 26  # sizes of axes' letters and of names
 GONE = 0.4  # opacity of an axis that was added up
@@ -78,20 +77,10 @@ class Grid(NamedTuple):
         """The numbers, of all cells or of some."""
         numbers, form, parts = ARRAYS[self.name], FORMS.get(self.name, "g"), []
         for i, j in only or np.ndindex(*numbers.shape):
-            x, y = self._cell(i, j)
-            middle = (x + (self.wide - AIR) / 2, y + (self.tall - AIR) / 2 + 0.36 * size)
             text = f"{numbers[i, j]:{form}}".replace("-", "−")
             key = f"{self._key()} says {i} {j}"
-            parts.append(word(key, *middle, text, size=size))
+            parts.append(word(key, *self.middle(i, j, size), text, size=size))
         return parts
-
-    def whole(self) -> list[Part]:
-        """What its cells lie on: it stays when they go. It covers what it lies on."""
-        size = (self.right() - self.x, self.low() - self.y)
-        return [
-            box(f"{self.name} {key}", (self.x, self.y), size, colour, filled)
-            for key, colour, filled in (("ground", GROUND, 1), ("whole", BLUE.drawn, WHOLE))
-        ]
 
     def card(self, row: int) -> list[Part]:
         """A row's cells and numbers, which cover what they pass over, and one the other."""
@@ -123,17 +112,15 @@ class Grid(NamedTuple):
         key = f"name {self.name} {x < self.x}"
         return word(key, x, (self.y + self.low()) / 2 + 9, self.name, INK, size=NAME, weight=700)
 
-    def named_within(self, name: str = "") -> Part:
-        """Its name, or more, on its cells."""
+    def named_within(self) -> Part:
+        """Its name, on its cells."""
         middle = ((self.x + self.right()) / 2, (self.y + self.low()) / 2 + 9)
-        return word(
-            f"name {self.name} within", *middle, name or self.name, INK, size=NAME, weight=700
-        )
+        return word(f"name {self.name} within", *middle, self.name, INK, size=NAME, weight=700)
 
-    def column(self, n: int) -> np.ndarray:
-        """As it is drawn."""
-        drawn: np.ndarray = ARRAYS[self.name].T if self.is_turned else ARRAYS[self.name]
-        return drawn[:, n]
+    def middle(self, i: int, j: int, size: float = SIZE) -> Place:
+        """Of a cell: where its number is."""
+        x, y = self._cell(i, j)
+        return x + (self.wide - AIR) / 2, y + (self.tall - AIR) / 2 + 0.36 * size
 
     def _cell(self, i: int, j: int) -> Place:
         """The top left of one."""
@@ -164,17 +151,20 @@ class Product(NamedTuple):
         With the letter underlined that is added up; or the formula alone, which begins there.
         """
         begins, ends = len(BEGINS), len(BEGINS) + len(self.formula)
-        text = BEGINS + self.formula + ENDS.format(self.left.name, self.above.name)
+        text, size = (
+            BEGINS + self.formula + ENDS.format(self.left.name, self.above.name),
+            SMALLER if alone else CODED,
+        )
         parts, (x, y) = [], alone or (0, CALL)
         for n, sign in enumerate(text):
             key, at = f"{name} {n}", n - begins if alone else n
-            place = (x + 0.6 * CODED * (at + 0.5), y)
+            place = (x + 0.6 * size * (at + 0.5), y)
             if begins <= n < ends and sign in COLOURS:
-                parts.append(_letter(key, sign, place, CODED, CODE))
+                parts.append(_letter(key, sign, place, size, CODE))
                 if is_added and sign == self.axes()[2]:
-                    parts.append(_underline(f"{key} {sign}", place, CODED, sign))
+                    parts.append(_underline(f"{key} {sign}", place, size, sign))
             elif sign != " " and (begins <= n < ends or not alone):
-                parts.append(word(key, *place, sign, size=CODED, face=CODE))
+                parts.append(word(key, *place, sign, size=size, face=CODE))
         return parts
 
     def meeting(self, is_added: bool = False) -> list[Part]:
@@ -187,13 +177,11 @@ class Product(NamedTuple):
             above = [*_cards(self.above), *_heads(self.above)]
         return [
             *self.code(is_added),
-            *([] if self.above.is_turned else self.left.whole()),
             *self.left.boxes(),
             *self.left.says(),
             *above,
             *_rows(down, self.left),
             *_columns(across, self.above),
-            *([] if self.above.is_turned else _heads(self.left)),
             _bar(shared, (LEFT, corner[1]), corner),
             _bar(f"{shared} too", corner, (corner[0], top)),
             _letter(
@@ -204,29 +192,44 @@ class Product(NamedTuple):
             self.made.named(NAMES[1]),
         ]
 
-    def along(self, row: int, column: int) -> list[Part]:
-        """Around a row and a column that are multiplied and added up, and around their cell."""
+    def working(self, row: int) -> list[Part]:
+        """Around a row and the first column, which are multiplied, and around what is made."""
         shared = self.axes()[2]
         return [
             self.left.around("row", row, None, shared),
-            self.above.around("column", None, column, shared),
-            self.made.around("cell", row, column),
+            self.above.around("column", None, 0, shared),
+            self.made.around("cell", row, 0),
+            *self.products(row),
         ]
 
-    def worked(self, row: int) -> str:
-        """How a row's first cell is made."""
-        form = FORMS.get(self.left.name, "g")
-        ones, others = ARRAYS[self.left.name][row], self.above.column(0)
-        pairs = zip(ones, others, strict=True)
-        return " + ".join(f"{one:{form}} · {other}" for one, other in pairs)
+    def worked(self, row: int) -> list[tuple[str, str]]:
+        """What is multiplied for a row's first cell, as it is written, and what it comes to."""
+        form, above = FORMS.get(self.left.name, "g"), ARRAYS[self.above.name]
+        ones = [f"{one:{form}}" for one in ARRAYS[self.left.name][row]]
+        pairs = zip(ones, above[0] if self.above.is_turned else above[:, 0], strict=True)
+        return [(f"{one} · {other}", f"{float(one) * other:g}") for one, other in pairs]
+
+    def products(self, row: int, into: Place | None = None) -> list[Part]:
+        """These, beside the first column; or unseen, in the number that they add up to."""
+        axis, parts, seen = self.axes()[2], [], float(not into)
+        for n, pair in enumerate(self.worked(row)):
+            key, text = f"product {axis} {n}", " = ".join(pair)
+            x, y = into or (self.above.x - 50, self.above.y + self.above.tall * (n + 0.5) + 5)
+            parts.append(word(key, x, y, text, COLOURS[axis], "end", SIZE, 600, seen))
+        return parts
+
+    def told(self, row: int) -> str:
+        """What a row's first cell is made of."""
+        axis, made = self.axes()[2], self.made.name
+        total = f"{ARRAYS[made][row, 0]:{FORMS.get(made, 'g')}}"
+        terms = " + ".join(term for _, term in self.worked(row))
+        return f"Along {axis}, multiply and add: {terms} = {total}."
 
 
-QUERIES = Grid("Q", LEFT, UNDER, SLIM)
-ASKING, WRITTEN = QUERIES._replace(wide=BROAD), Grid("K", LEFT, OVER, BROAD)
-TURNED = Grid("K", RIGHT, OVER, is_turned=True)
+WRITTEN = Grid("K", RIGHT, OVER, SLIM, TALLER)
 SCORES = Product(
-    QUERIES,
-    TURNED,
+    Grid("Q", LEFT, UNDER, SLIM),
+    Grid("K", RIGHT, OVER, is_turned=True),
     Grid("S", RIGHT, UNDER),
     "nk,mk->nm",
 )
@@ -236,9 +239,8 @@ MIX = Product(
     Grid("Z", RIGHT, BELOW_V, tall=TALLER),
     "nm,mv->nv",
 )
-ALONE = Grid("S", 122, 98, 84, 54)  # when k is gone
-# At the end all arrays stand together: each axis is one line, as long as it has numbers.
-CELL, FIRST, TOP, GAP = 22.8, 228, 22, 14  # of every array; left end of Q; top of V; between
+ALONE = Grid("S", 143, 101, 100, 56)  # when k is gone
+CELL, FIRST, LAST, GAP, STEP = 27, 40, 158, 16, 62  # in the end: Q's corner; between; S to A
 
 
 def opening() -> Film:
@@ -248,65 +250,46 @@ def opening() -> Film:
 
 def _scores() -> list[Frame]:
     """Q and K as they are written, K's rows turned, one score, and all scores alone."""
-    meeting, added, made = SCORES.meeting(), SCORES.meeting(is_added=True), SCORES.made
-    empty = [*meeting, *made.boxes(0)]
+    meeting, empty = SCORES.meeting(), SCORES.made.boxes(0)
+    first = [*SCORES.meeting(is_added=True), *empty, *SCORES.made.says([(0, 0)])]
+    alone = [*SCORES.code(is_added=True), *_alone(), *SCORES.products(0, ALONE.middle(0, 0))]
     return [
-        Frame(
-            [*SCORES.code(), *_written()],
-            "n is who asks, m who is asked. Along k are the numbers of each.",
-        ),
+        Frame(_written(), "n is who asks, m who is asked. Along k are the numbers of each."),
         Frame(meeting[:-1], "Turn K: each row becomes a column. Its k now meets Q's k."),
-        Frame(empty, "After the arrow are the axes of S: n and m."),
         Frame(
-            [*added, *made.boxes(0), *SCORES.along(0, 0), *made.says([(0, 0)])],
-            f"Along k, multiply and add: {SCORES.worked(0)} = {S[0, 0]}.",
+            [*meeting, *empty],
+            "After the arrow are the axes of S: n and m.",
         ),
-        Frame(
-            [*SCORES.code(is_added=True), *_alone()],
-            "k is added up for each n with each m: it is gone.",
-        ),
+        Frame([*first, *SCORES.working(0)], SCORES.told(0)),
+        Frame(alone, "k is added up for each n with each m: it is gone."),
     ]
 
 
 def _mix() -> list[Frame]:
     """A meets V, and their product."""
-    made = MIX.made
-    return [
-        Frame(
-            [*MIX.meeting(), *_passers(), *made.boxes(0)],
-            f"Divided by √4 = {ROOT:g}, then softmax along m: S is now A, each row adds to 1.",
-        ),
-        Frame(
-            [
-                *_closed(*MIX.left[1:5]),
-                *MIX.meeting(True),
-                *_passers(),
-                *made.boxes(),
-                *MIX.along(2, 0),
-                *made.says(),
-            ],
-            f"Along m, multiply and add: {MIX.worked(2)} = {Z[2, 0]:.1f}.",
-        ),
-    ]
+    made, around = MIX.made, [*_heads(MIX.left), *_passers()]
+    begin = [*MIX.meeting(), *around, *made.boxes(0)]
+    end = [*_closed(*MIX.left[1:5]), *MIX.meeting(True), *around, *made.boxes(), *made.says()]
+    told = f"Divided by √4 = {ROOT:g}, then softmax along m: S is now A, each row adds to 1."
+    return [Frame(begin, told), Frame([*end, *MIX.working(2)], MIX.told(2))]
 
 
 def _written() -> list[Part]:
     """Q and K, with their axes."""
-    beside, over = WRITTEN.x - AWAY, WRITTEN.y - AWAY
+    q, over = SCORES.left, WRITTEN.y - AWAY
     return [
-        _bar("k written", (WRITTEN.x, over), (WRITTEN.right(), over)),
-        *ASKING.boxes(),
-        *ASKING.says(),
+        *SCORES.code(),
+        *q.boxes(),
+        *q.says(),
         *_cards(WRITTEN),
-        *(_side("m written", i, WRITTEN) for i in range(len(WORDS))),
-        *_rows("n", ASKING),
-        _bar("k", (ASKING.x, ASKING.y - AWAY), (ASKING.right(), ASKING.y - AWAY)),
-        _letter("axis k over", "k", _over(ASKING)),
-        _bar("m written", (beside, WRITTEN.y), (beside, WRITTEN.low())),
-        _letter("axis m written", "m", _beside(WRITTEN)),
-        _letter("axis k written", "k", _over(WRITTEN)),
-        ASKING.named(NAMES[0]),
-        WRITTEN.named(NAMES[0]),
+        *_rows("n", q),
+        *_rows("m", WRITTEN),
+        _bar("k", (q.x, q.y - AWAY), (q.right(), q.y - AWAY)),
+        _bar("k too", (WRITTEN.x, over), (WRITTEN.right(), over)),
+        _letter("axis k inside", "k", _over(q)),
+        _letter("axis k over", "k", _over(WRITTEN)),
+        q.named(NAMES[0]),
+        WRITTEN.named(NAMES[1]),
     ]
 
 
@@ -349,48 +332,51 @@ def _passers() -> list[Part]:
 
 def _all() -> Frame:
     """All arrays, which axes were added up, and which have reached Z."""
-    q = Grid("Q", FIRST, HIGH - 1 + AIR - len(WORDS) * CELL, CELL, CELL)
-    a, z = (q._replace(name=name, x=q.right() + GAP) for name in "AZ")
-    z = z._replace(x=a.right() + GAP)
-    v = z._replace(name="V", y=TOP)
-    k = Grid("K", a.x, v.low() + GAP, CELL, CELL, True)
-    codes = [
-        part
-        for each, array, name in ((SCORES, k, "first"), (MIX, v, "code"))
-        for part in each.code(True, (0, (array.y + array.low()) / 2 + 9), name)
+    q = Grid("Q", FIRST, LAST, CELL, CELL)
+    k, s = (q._replace(name=name, x=q.right() + GAP) for name in "KS")
+    k = k._replace(y=LAST - GAP - CELL * Q.shape[1] + AIR, is_turned=True)
+    a = s._replace(name="A", x=s.right() + STEP)
+    z = a._replace(name="Z", x=a.right() + GAP)
+    v = z._replace(name="V", y=LAST - GAP - CELL * len(WORDS) + AIR)
+    middle, y = (s.right() + a.x) / 2, (a.y + a.low()) / 2
+    parts = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
+    parts += [*SCORES.code(True, (21, CODES), "first"), *MIX.code(True, (middle - 17, CODES))]
+    parts += [part._replace(key=f"scores {part.key}") for part in s.boxes(ALIKE)]
+    parts += z.boxes(MADE) + [part for each in (q, k, a, v) for part in each.boxes(ALIKE)]
+    parts += [each.named_within() for each in (q, k, s, a, v, z)]
+    parts += [*_gone("k", q, k), *_gone("m", a, v), *_columns("m kept", k), *_columns("v", v)]
+    parts += [
+        _bar("n", (q.x - AWAY, q.y), (q.x - AWAY, q.low())),
+        _letter("axis n beside", "n", (q.x - 26, y + 7)),
+        line("step", [(s.right() + 10, y), (a.x - 10, y)], INK, 2.5),
+        line("tip", [(a.x - 17, y - 6), (a.x - 10, y), (a.x - 17, y + 6)], INK, 2.5),
+        word("softmax", middle, a.low() + 24, f"÷ {ROOT:g}, softmax", size=SMALL),
     ]
-    bands = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
-    parts = [part for each in (q, k, a, v) for part in each.boxes(ALIKE)] + z.boxes(MADE)
-    parts += [*(each.named_within() for each in (q, k, v, z)), a.named_within("S→A")]
-    parts += [*_gone("k", q, k), *_gone("m", k, v), *_columns("v", v)]
-    parts.append(_bar("n", (q.x - AWAY, q.y), (q.x - AWAY, q.low())))
-    parts.append(_letter("axis n beside", "n", (q.x - 30, (q.y + q.low()) / 2 + 7)))
-    return Frame(
-        [*bands, *codes, *parts],
-        "A letter missing after the arrow is added up: k, then m. n and v stay.",
-    )
+    told = "A letter missing after the arrow is added up: k, then m. n and v stay."
+    return Frame(parts, told)
 
 
 def _gone(axis: str, left: Grid, above: Grid) -> list[Part]:
     """An axis that was added up, around a corner, and struck."""
-    corner = (above.x - AWAY, left.y - AWAY)
-    x, y = corner[0] - 22, (above.y + above.low()) / 2 + 7
+    x, y = corner = (above.x - AWAY, left.y - AWAY)
     return [
-        _bar(axis, (left.x, corner[1]), corner, GONE),
-        _bar(f"{axis} too", corner, (corner[0], above.y), GONE),
-        _letter(f"axis {axis} inside", axis, (x, y)),
-        line(f"struck {axis}", [(x - 14, y + 1), (x + 14, y - 18)], INK, 2.5),
+        _bar(axis, (left.x, y), corner, GONE),
+        _bar(f"{axis} too", corner, (x, above.y), GONE),
+        _letter(f"axis {axis} inside", axis, (x - 24, y - 16)),
+        line(f"struck {axis}", [(x - 38, y - 15), (x - 10, y - 34)], INK, 2.5),
     ]
 
 
 def _rows(axis: str, grid: Grid) -> list[Part]:
-    """An axis beside an array, from top to bottom."""
-    x = grid.x - AWAY
-    words = [_side(axis, i, grid) for i in range(len(WORDS))]
+    """An axis beside an array, from top to bottom, with a word before each row."""
+    x, middles = grid.x - AWAY, [grid.y + grid.tall * (i + 0.5) + 5 for i in range(len(WORDS))]
     return [
         _bar(axis, (x, grid.y), (x, grid.low())),
-        _letter(f"axis {axis} beside", axis[0], _beside(grid)),
-        *words,
+        _letter(f"axis {axis} beside", axis[0], (x - 13, grid.y - AWAY + 3)),
+        *(
+            word(f"{axis} {each}", x - 8, y, each, INK, "end", SMALL)
+            for each, y in zip(WORDS, middles, strict=True)
+        ),
     ]
 
 
@@ -403,25 +389,12 @@ def _columns(axis: str, grid: Grid) -> list[Part]:
     ]
 
 
-def _side(axis: str, row: int, grid: Grid) -> Part:
-    """A word before a row."""
-    place = (grid.x - AWAY - 8, grid.y + grid.tall * (row + 0.5) + 5)
-    return word(f"{axis} {WORDS[row]}", *place, WORDS[row], INK, "end", SMALL)
-
-
 def _heads(grid: Grid) -> list[Part]:
     """Words over columns."""
-    return [_head(j, grid) for j in range(len(WORDS))]
-
-
-def _head(column: int, grid: Grid) -> Part:
-    place = (grid.x + grid.wide * (column + 0.5), grid.y - AWAY - 9)
-    return word(f"over {WORDS[column]}", *place, WORDS[column], size=SMALL)
-
-
-def _beside(grid: Grid) -> Place:
-    """Where the letter of its rows is."""
-    return grid.x - AWAY - 13, grid.y - AWAY + 3
+    x, y = grid.x + grid.wide / 2, grid.y - AWAY - 9
+    return [
+        word(f"over {each}", x + j * grid.wide, y, each, size=SMALL) for j, each in enumerate(WORDS)
+    ]
 
 
 def _over(grid: Grid) -> Place:
