@@ -52,6 +52,12 @@ def words_of(parts: list[Part]) -> dict[str, Box]:
 
 def _box(look: dict[str, float | str], text: str) -> Box:
     x, y, size = (float(look[name]) for name in ("x", "y", "font-size"))
+    if "transform" in look:  # it goes round, upright
+        about, upright = str(look["transform"]).split(") ")
+        turn, *at = map(float, upright.strip(")").removeprefix("rotate(").split())
+        assert turn == -turn_of(look)
+        [moved] = points({"d": f"M{at[0]} {at[1]}Z", "transform": about}) - at
+        x, y = x + moved[0], y + moved[1]
     wide = NARROW * size * len(text)
     left = x - wide * {"start": 0, "middle": 0.5, "end": 1}[str(look["text-anchor"])]
     return left, y - HIGH * size, left + wide, y
@@ -286,8 +292,20 @@ def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reac
 def test_lesson_09s_score_depends_on_how_far_apart_and_which_way_places_are() -> None:
     from attnlab.lessons.position.opening import score
 
-    for apart, expected in ((0, 0), (1, 1), (-1, -1), (3, 2)):  # 2 sin(30° n)
+    for apart in range(-11, 12):
+        expected = 2 * np.sin(np.pi / 6 * apart)  # 0, 1 and 2 at 0, 1 and 3; −1 at −1
         assert [score(at, at + apart) for at in range(12)] == pytest.approx([expected] * 12)
+    for n, frame in enumerate(shown("09-position")[1:], 1):
+        said = texts_of("09-position", n)
+        held = {
+            look["fill"]: int(said[key])
+            for key, look in frame.items()
+            if look.get("font-weight") == 700 and "place" in key
+        }
+        apart = held[ORANGE.drawn] - held[BLUE.drawn]
+        way = "after" if apart > 0 else "before"
+        assert said["after"] == f"“bites” {abs(apart)} {way} “dog”"
+        assert said["score"] == f"score {score(0, apart):.0f}".replace("-", "−")
 
 
 @pytest.mark.lessons("09-position")
