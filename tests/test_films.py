@@ -419,7 +419,7 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
     from attnlab.lessons.cross_attention.opening import (
         BEGUN,
         CROSSING,
-        PALE,
+        HAIR,
         THICK,
         TO,
         german,
@@ -428,7 +428,7 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
 
     *frames, again = shown("08-cross-attention")
     lines = [{key: ends(look) for key, look in each.items() if key[0].isdigit()} for each in frames]
-    in_order = sorted(ends(frames[0][f"place {n}"]) for n in range(len(TO)))
+    in_order = [points(frames[0][f"place {n}"])[:, 0] for n in range(len(TO))]
     np.testing.assert_allclose(in_order, np.transpose([TO, german()[: len(TO)]]), atol=0.1)
     spans: list[list[tuple[float, float]]] = [[], []]
     best: dict[int, tuple[float, int]] = {}
@@ -437,10 +437,11 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
         thick = float(frames[-1][key]["stroke-width"])
         assert thick == pytest.approx(THICK * weights()[n][m], abs=0.01)
         best[n] = max(best.get(n, (0, 0)), (thick, m))
-        moved = again[key]  # it is as thick where its word is then
-        assert float(moved["stroke-width"]) == thick
+        moved = again[key]  # it is as thick where its word is then, if that changed places
+        assert float(moved["stroke-width"]) == (thick if BEGUN[m] != m else HAIR)
         assert abs(ends(moved)[1] - german(BEGUN)[m]) < THICK
-        assert (float(moved["opacity"]) > PALE) == (BEGUN[m] != m)  # those that changed places
+        assert (f"was {key}" in again) == (BEGUN[m] != m)
+        assert ends(again.get(f"was {key}", frames[-1][key])) == (left, right)
         for each, x in zip(spans, (left, right), strict=True):
             each.append((x - thick / 2, x + thick / 2))
     for each in spans:
@@ -476,9 +477,9 @@ def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look()
     )
     assert (there, back) == (98, 0)  # of 100, along its line from the word that asks
     for n, frame in enumerate(frames[2:], 2):
-        for line in (key for key in frame if key[0].isdigit()):
-            asks, m = line.split(" to ")
-            value, drawn = frame[f"value of {m} for {asks}"], frame[line]
+        for key in (key for key in frame if key.startswith("value")):
+            m, asks = key.removeprefix("value of ").split(" for ")
+            value, drawn = frame[key], frame[f"{asks} to {m}"]
             assert (value["d"], value["stroke"]) == (drawn["d"], drawn["stroke"])
             assert value["stroke-dashoffset"] == -back
         texts = texts_of("08-cross-attention", n)
@@ -489,6 +490,7 @@ def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look()
             assert 8 < abs(float(at["x"]) - ends(frame[f"{asks} to {m}"])[0]) < 20
         assert len(said) == {2: 2, 3: 3}.get(n, 1)
         assert "weight 4 2" in said or n == 2
+    assert texts["before"] == f"{texts['weight 4 2']} before"
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
