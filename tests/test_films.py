@@ -1085,7 +1085,7 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
 
 
 @pytest.mark.lessons("10-training")
-def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -> None:
+def test_the_writer_gathers_its_arcs_on_the_letter_before_and_its_noise_becomes_words() -> None:
     from attnlab.lessons.training import opening as film
     from attnlab.lessons.training.reading import documentation
 
@@ -1098,8 +1098,7 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     assert near[300] < near[1000]
     read, known = {*documentation().split()}, []
     states = json.loads(film.RECORDED.read_text("utf-8"))["states"]
-    told = [frame["told"] for frame in opening_of("10-training").state["frames"]]
-    for each, state, says in zip(parts, states, told, strict=True):
+    for each, state in zip(parts, states, strict=True):
         text = state["text"][film.shown_of(state["text"])]
         assert len(text) == len(state["weights"])
         text = text[film.cut(text)]
@@ -1108,10 +1107,8 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
         assert drawn == "".join(words)
         assert film.SHOWN - 5 < len(text) <= film.SHOWN
         known.append(sum(word in read for word in words) / len(words))
-        assert (film.INVENTED in words) == (film.INVENTED in says)
-    assert film.INVENTED not in read
     assert known[0] == 0
-    assert max(known[:-1]) < known[-1] == 1
+    assert 0 < max(known[:-1]) < known[-1] == 1  # some of them invented
 
 
 @pytest.mark.lessons("10-training")
