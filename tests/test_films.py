@@ -754,7 +754,7 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
             along = (x - film.LEFT) / (film.RIGHT - film.LEFT) * width
             roots = abs(y - film.ZERO) * divisor / unit
             np.testing.assert_allclose(roots, np.sqrt(along), atol=0.12 * divisor)
-            assert abs(y - film.ZERO).max() <= film.FAR
+            assert abs(y - film.ZERO).max() < film.LOW - film.ZERO
         for key, says in texts[n].items():
             look = frames[n][key]
             if key.startswith("height") and look["opacity"]:

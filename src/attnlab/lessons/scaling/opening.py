@@ -19,7 +19,7 @@ HIGH, LOW = 270, 232  # of the sheet; the line that counts products
 LEFT, RIGHT = 38, 246  # where walks begin and end
 TOP, ZERO, UNIT = 18, 128, 7.5  # line of what the height is; y of a score of 0; px for 1
 SHIFTS = (-2.5, -2.5, 0, 2.5, 0, 2.5)  # px, of walks: else those that go together are one
-CLOSER, FAR = 8, 100  # how much larger 1 is seen in the end; as far as is seen above 0
+CLOSER = 8  # how much larger 1 is seen in the end
 ROW, PITCH = 44, 34  # middle of the first book's row; to the next
 NAME, BAR = 277, 344  # where books and bars begin
 LONG, THICK = 88, 18  # of the bar of share 1
@@ -142,12 +142,12 @@ def _envelope(width: int, unit: float) -> list[Part]:
 
 
 def _heights(closer: int) -> list[Part]:
-    """What stands for 8 and for 1 above and below 0; one of them is read."""
-    parts = [word("closer", 2, TOP + 24, f"zoom ×{CLOSER}", INK, "start", SMALL)] * (closer > 1)
-    for n in (8, 1, 0, -1, -8):
-        y = ZERO + 6 - max(-FAR, min(FAR, UNIT * closer * n))
-        seen = n == 0 or (abs(n) == 1) == (closer > 1)
-        says = f"{n}".replace("-", "−")
+    """What stands for 8, or closer for 1, above and below 0."""
+    near = closer > 1
+    parts = [word("closer", 2, TOP + 24, f"zoom ×{closer}", INK, "start", SMALL)] * near
+    for n in (1, 0, -1) if near else (8, 1, 0, -1, -8):
+        y, says = ZERO + 6 - UNIT * closer * n, f"{n}".replace("-", "−")
+        seen = near or abs(n) != 1
         parts.append(word(f"height {n}", LEFT - 8, y, says, GREY, "end", SMALL, opacity=seen))
     return parts
 

@@ -167,8 +167,8 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     if step > start:
         at = _along((start * end) ** 0.5) - 18, lines[2] - 12
         parts.append(word("gather", *at, "arcs gather", BLUE, "end", SMALL, 600))
-    over = max(each for each in lines if each < y - 3)
-    under = min(each for each in lines if each > y - 3)
+    over = max(each for each in lines if each < y + 2)
+    under = min(each for each in lines if each > y + 2)
     now = min(max(y + 10, over + 25), under - 6)
     parts.append(word("now", x + 14, now, f"{loss:.1f}", ORANGE, "start", 28, 700))
     return [*parts, dot("dot", x, y, 7, ORANGE)]
