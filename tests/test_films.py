@@ -52,6 +52,12 @@ def words_of(parts: list[Part]) -> dict[str, Box]:
 
 def _box(look: dict[str, float | str], text: str) -> Box:
     x, y, size = (float(look[name]) for name in ("x", "y", "font-size"))
+    if "transform" in look:  # it goes round, upright
+        about, upright = str(look["transform"]).split(") ")
+        turn, *at = map(float, upright.strip(")").removeprefix("rotate(").split())
+        assert turn == -turn_of(look)
+        [moved] = points({"d": f"M{at[0]} {at[1]}Z", "transform": about}) - at
+        x, y = x + moved[0], y + moved[1]
     wide = NARROW * size * len(text)
     left = x - wide * {"start": 0, "middle": 0.5, "end": 1}[str(look["text-anchor"])]
     return left, y - HIGH * size, left + wide, y
@@ -286,8 +292,20 @@ def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reac
 def test_lesson_09s_score_depends_on_how_far_apart_and_which_way_places_are() -> None:
     from attnlab.lessons.position.opening import score
 
-    for apart, expected in ((0, 0), (1, 1), (-1, -1), (3, 2)):  # 2 sin(30° n)
+    for apart in range(-11, 12):
+        expected = 2 * np.sin(np.pi / 6 * apart)  # 0, 1 and 2 at 0, 1 and 3; −1 at −1
         assert [score(at, at + apart) for at in range(12)] == pytest.approx([expected] * 12)
+    for n, frame in enumerate(shown("09-position")[1:], 1):
+        said = texts_of("09-position", n)
+        held = {
+            look["fill"]: int(said[key])
+            for key, look in frame.items()
+            if look.get("font-weight") == 700 and "place" in key
+        }
+        apart = held[ORANGE.drawn] - held[BLUE.drawn]
+        way = "after" if apart > 0 else "before"
+        assert said["after"] == f"“bites” {abs(apart)} {way} “dog”"
+        assert said["score"] == f"score {score(0, apart):.0f}".replace("-", "−")
 
 
 @pytest.mark.lessons("09-position")
@@ -401,7 +419,7 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
     from attnlab.lessons.cross_attention.opening import (
         BEGUN,
         CROSSING,
-        PALE,
+        HAIR,
         THICK,
         TO,
         german,
@@ -410,7 +428,7 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
 
     *frames, again = shown("08-cross-attention")
     lines = [{key: ends(look) for key, look in each.items() if key[0].isdigit()} for each in frames]
-    in_order = sorted(ends(frames[0][f"place {n}"]) for n in range(len(TO)))
+    in_order = [points(frames[0][f"place {n}"])[:, 0] for n in range(len(TO))]
     np.testing.assert_allclose(in_order, np.transpose([TO, german()[: len(TO)]]), atol=0.1)
     spans: list[list[tuple[float, float]]] = [[], []]
     best: dict[int, tuple[float, int]] = {}
@@ -419,10 +437,11 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
         thick = float(frames[-1][key]["stroke-width"])
         assert thick == pytest.approx(THICK * weights()[n][m], abs=0.01)
         best[n] = max(best.get(n, (0, 0)), (thick, m))
-        moved = again[key]  # it is as thick where its word is then
-        assert float(moved["stroke-width"]) == thick
+        moved = again[key]  # it is as thick where its word is then, if that changed places
+        assert float(moved["stroke-width"]) == (thick if BEGUN[m] != m else HAIR)
         assert abs(ends(moved)[1] - german(BEGUN)[m]) < THICK
-        assert (float(moved["opacity"]) > PALE) == (BEGUN[m] != m)  # those that changed places
+        assert (f"was {key}" in again) == (BEGUN[m] != m)
+        assert ends(again.get(f"was {key}", frames[-1][key])) == (left, right)
         for each, x in zip(spans, (left, right), strict=True):
             each.append((x - thick / 2, x + thick / 2))
     for each in spans:
@@ -458,9 +477,9 @@ def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look()
     )
     assert (there, back) == (98, 0)  # of 100, along its line from the word that asks
     for n, frame in enumerate(frames[2:], 2):
-        for line in (key for key in frame if key[0].isdigit()):
-            asks, m = line.split(" to ")
-            value, drawn = frame[f"value of {m} for {asks}"], frame[line]
+        for key in (key for key in frame if key.startswith("value")):
+            m, asks = key.removeprefix("value of ").split(" for ")
+            value, drawn = frame[key], frame[f"{asks} to {m}"]
             assert (value["d"], value["stroke"]) == (drawn["d"], drawn["stroke"])
             assert value["stroke-dashoffset"] == -back
         texts = texts_of("08-cross-attention", n)
@@ -471,6 +490,7 @@ def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look()
             assert 8 < abs(float(at["x"]) - ends(frame[f"{asks} to {m}"])[0]) < 20
         assert len(said) == {2: 2, 3: 3}.get(n, 1)
         assert "weight 4 2" in said or n == 2
+    assert texts["before"] == f"{texts['weight 4 2']} before"
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
@@ -721,15 +741,8 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
     frames = shown("04-scaling")
     texts = [texts_of("04-scaling", n) for n in range(6)]
     told = [frame["told"] for frame in opening_of("04-scaling").state["frames"]]
-    near, seven = film.UNIT, film.UNIT * film.CLOSER
-    drawn = [
-        (1, 1, near),
-        (4, 1, near),
-        (16, 1, near),
-        (64, 1, near),
-        (64, 8, near),
-        (64, 8, seven),
-    ]
+    drawn = [(width, 1, film.UNIT) for width in film.WIDTHS]
+    drawn += [(64, 8, film.UNIT), (64, 8, film.UNIT * film.CLOSER)]
     for n, (width, by, unit) in enumerate(drawn):
         ends = film.walks()[:, width] / by
         shares = film._softmax(ends)
@@ -738,20 +751,23 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         for m, (end, share) in enumerate(zip(ends, shares, strict=True)):
             says = f"{share:.2f}".replace("0.00", "<0.01")
             assert texts[n][f"share {m} {rows[m]}"] == says
-            walked = film.ZERO - points(frames[n][f"walk {m}"])[:, 1]
+            walked = film.ZERO + film.SHIFTS[m] - points(frames[n][f"walk {m}"])[:, 1]
             steps = abs(np.diff(walked)) * by / unit
             assert walked[-1] / unit == pytest.approx(end, abs=0.02)
             np.testing.assert_allclose(steps, [1] * width + [0] * (64 - width), atol=0.15)
             assert float(frames[n][f"bar {m} {rows[m]}"]["width"]) == pytest.approx(
                 film.LONG * share, abs=0.01
             )
-        edges = [("envelope", by), ("was edge", 1)][: 1 + (by > 1)]
-        for key, divisor in edges:
+        tips = sorted(points(frames[n][f"walk {m}"])[-1, 1] for m in range(6))
+        assert n > 1 or np.diff(tips).min() >= 2  # none hides another
+        for key, divisor in (("envelope", by), ("was edge", 1)):
+            if key not in frames[n]:
+                continue
             x, y = points(frames[n][key]).T
             along = (x - film.LEFT) / (film.RIGHT - film.LEFT) * width
             roots = abs(y - film.ZERO) * divisor / unit
             np.testing.assert_allclose(roots, np.sqrt(along), atol=0.12 * divisor)
-            assert abs(y - film.ZERO).max() <= film.FAR
+            assert abs(y - film.ZERO).max() < film.LOW - film.ZERO
         for key, says in texts[n].items():
             look = frames[n][key]
             if key.startswith("height") and look["opacity"]:
@@ -759,12 +775,17 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
                 assert high / unit == pytest.approx(float(says.replace("−", "-")), abs=0.02)
         assert texts[n]["products"].split()[0] == str(width)
         assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
-    was, now = (f"{film._softmax(film.walks()[:, 64] / by)[film.BEST]:.2f}" for by in (1, 8))
-    assert f"“maps” gets {was}, " in told[3]
-    assert f"“maps” falls from {was} to {now}" in told[5]
+    assert [n for n in range(6) if "was edge" in frames[n]] == [4]
+    assert texts[5]["closer"] == f"zoom ×{film.CLOSER}"
+    was, now = (film._softmax(film.walks()[:, 64] / by) for by in (1, 8))
+    assert f"“maps” gets {was[film.BEST]:.2f}, " in told[3]
+    assert f"“maps” gets {now[film.BEST]:.2f}, not {was[film.BEST]:.2f}, " in told[5]
+    assert f"even “{film.BOOKS[now.argmin()]}” {now.min():.2f}." in told[5]
     for each, looks in zip(texts[4:], frames[4:], strict=True):
-        assert each["was share"] == was
-        assert looks["was long"]["width"] == frames[3][f"bar {film.BEST} 0"]["width"]
+        assert each["was"] == f"was {was[film.BEST]:.2f}"
+        bar, ghost = looks[f"bar {film.BEST} 0"], looks["was long"]
+        assert (bar["x"], bar["y"]) == (ghost["x"], ghost["y"])
+        assert ghost["width"] == frames[3][f"bar {film.BEST} 0"]["width"]
 
 
 @pytest.mark.lessons("01-soft-lookup")
@@ -1085,7 +1106,7 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
 
 
 @pytest.mark.lessons("10-training")
-def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -> None:
+def test_the_writer_gathers_its_arcs_on_the_letter_before_and_its_noise_becomes_words() -> None:
     from attnlab.lessons.training import opening as film
     from attnlab.lessons.training.reading import documentation
 
@@ -1098,8 +1119,7 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
     assert near[300] < near[1000]
     read, known = {*documentation().split()}, []
     states = json.loads(film.RECORDED.read_text("utf-8"))["states"]
-    told = [frame["told"] for frame in opening_of("10-training").state["frames"]]
-    for each, state, says in zip(parts, states, told, strict=True):
+    for each, state in zip(parts, states, strict=True):
         text = state["text"][film.shown_of(state["text"])]
         assert len(text) == len(state["weights"])
         text = text[film.cut(text)]
@@ -1108,10 +1128,8 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_invents_a_word() -
         assert drawn == "".join(words)
         assert film.SHOWN - 5 < len(text) <= film.SHOWN
         known.append(sum(word in read for word in words) / len(words))
-        assert (film.INVENTED in words) == (film.INVENTED in says)
-    assert film.INVENTED not in read
     assert known[0] == 0
-    assert max(known[:-1]) < known[-1] == 1
+    assert 0 < max(known[:-1]) < known[-1] == 1  # some of them invented
 
 
 @pytest.mark.lessons("10-training")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, curve, word
-from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
+from attnlab.figures.live.parts import INK, SMALL, Part, curve, line, word
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 
 ASKS = ("I", "read", "a", "book", "yesterday")
 ASKED = ("ich", "habe", "gestern", "ein", "Buch", "gelesen")
@@ -22,11 +22,16 @@ HIGH, TOP, MEANT, LOW = 269, 42, 64, 237  # of the sheet; of the lines of words
 LABELS = {"keys and values (German)": 15, "queries (English)": 264}
 ABOVE, BELOW = MEANT + 16, LOW - 33  # where lines arrive, and where they leave
 LEFT = 9  # of what the lines of words are
-PLACES = (48, 124, 206, 276, 360, 438)  # of words, in both lines
+PLACES = (23, 90, 184, 269, 346, 436)  # of words, in both lines
+ANEW = (50, 142, 209, *PLACES[3:])  # of German words when it begins with another
 TO = PLACES[: len(ASKS)]
-THICK, THIN = 17, 3  # a line of weight 1, and one that has no weight yet
+THICK, THIN, HAIR = (
+    17,
+    3,
+    1.5,
+)  # a line of weight 1, one that has no weight yet, or no part any more
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
-QUIET, PALE = 0.6, 0.25  # lines that are not in focus, and those that are not spoken of
+QUIET = 0.6  # lines that are not in focus
 TOLD = 0.1  # a weight that is told
 AROUND = 4  # how far a value that is brought back reaches beyond its line
 BIG = 24  # weights
@@ -35,6 +40,7 @@ OTHERS = [n for n in range(len(ASKS)) if n not in CROSSING]
 EVERY = range(len(ASKED))
 FIRST = ASKED.index("gestern")  # what German can begin with
 BEGUN = (FIRST, 1, 0, *EVERY[3:])  # "gestern habe ich ein Buch gelesen"
+Colours = Mapping[int, Colour]  # of words that are spoken of
 Told = list[tuple[int, float, float, float]]  # to which words, from where to where, how thick
 
 
@@ -45,48 +51,56 @@ def opening() -> Film:
     told, moved = _told(shares), _told(anew, BEGUN)
     best = [row.index(max(row)) for row in shares]
     [fits] = (n for n, m in enumerate(best) if n == m)
-    wrong = [n for n in range(len(ASKS)) if n != fits]
     read, yesterday = (best[n] for n in CROSSING)
     helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
-    found = [[*_lines(n, told[n], ORANGE), *_weights(n, told[n], shares)] for n in CROSSING]
-    blue = chain.from_iterable(_lines(n, told[n], BLUE, QUIET) for n in OTHERS)
-    still = {best.index(m): colour for m, colour in ((BEGUN[FIRST], BLUE), (FIRST, ORANGE))}
-    pale = [n for n in range(len(ASKS)) if n not in still]
-    theirs = [best[n] for n in OTHERS]
+    now: Colours = {READ: ORANGE, YESTERDAY: PURPLE}
+    theirs: Colours = {read: ORANGE, helps: ORANGE, yesterday: PURPLE}
+    found = {n: _lines(n, told[n], now[n]) for n in now}
+    says = {n: _weights(n, told[n], shares, now[n]) for n in now}
+    blue = (_lines(n, told[n], BLUE, QUIET) for n in OTHERS)
+    all_five = dict.fromkeys(range(len(ASKS)), BLUE)
+    still: Colours = {fits: BLUE, YESTERDAY: PURPLE}
+    quiet = [n for n in all_five if n not in still]
+    of_yesterday = f"{shares[YESTERDAY][yesterday]:.2f}"
+    before = TO[YESTERDAY] + 18, BELOW - 18, f"{of_yesterday} before"
     frames = [
         Frame(
-            [*_in_order([fits], BLUE), *_in_order(wrong, GREY), *_words((), (), [fits], [fits])],
+            [*_in_order(fits), *_words({fits: BLUE}, {best[fits]: BLUE})],
             f"By place, only “{ASKS[fits]}” meets its own word.",
         ),
         Frame(
-            [*_lines(READ, _fan(READ), ORANGE, way=0), *_words([READ], EVERY)],
+            [
+                *_lines(READ, _fan(READ), ORANGE, way=0),
+                *_words({READ: ORANGE}, dict.fromkeys(EVERY, ORANGE)),
+            ],
             "So “read” asks: its query is compared with all six keys.",
         ),
         Frame(
-            [*found[0], *_words([READ], [read, helps])],
+            [*found[READ], *says[READ], *_words({READ: ORANGE}, {read: ORANGE, helps: ORANGE})],
             f"It brings back {shares[READ][read]:.2f} of “{ASKED[read]}”, which German says last, "
             f"and {shares[READ][helps]:.2f} of its helper “{ASKED[helps]}”.",
         ),
         Frame(
-            [*found[0], *found[1], *_words(CROSSING, [read, helps, yesterday])],
+            [*chain(*found.values(), *says.values()), *_words(now, theirs)],
             f"“yesterday” is last in English. It reaches across: “{ASKED[yesterday]}” gets "
-            f"{shares[YESTERDAY][yesterday]:.2f}.",
+            f"{of_yesterday}.",
         ),
         Frame(
             [
-                *blue,
-                *_lines(READ, told[READ], ORANGE),
-                *found[1],
-                *_words(CROSSING, [read, helps, yesterday], OTHERS, theirs),
+                *chain(*blue, *found.values(), says[YESTERDAY]),
+                *_words({**all_five, **now}, {**dict.fromkeys(best, BLUE), **theirs}),
             ],
-            f"All five find their words, and only “{ASKS[fits]}” in its own place.",
+            "Each gives most weight to its own word. "
+            f"Only “{ASKS[fits]}” finds it in its own place.",
         ),
         Frame(
             [
-                *chain.from_iterable(_lines(n, moved[n], GREY, PALE) for n in pale),
-                *chain.from_iterable(_lines(n, moved[n], still[n]) for n in still),
-                *_weights(YESTERDAY, moved[YESTERDAY], anew),
-                *_words([YESTERDAY], [FIRST], [fits], [best[fits]], BEGUN, GREY),
+                *chain(*(_hairs("", n, moved[n], GREY) for n in quiet)),
+                *chain(*(_hairs("was ", n, told[n], still[n]) for n in still)),
+                *chain(*(_lines(n, moved[n], still[n]) for n in still)),
+                *_weights(YESTERDAY, moved[YESTERDAY], anew, PURPLE),
+                word("before", *before, GREY, "start", SMALL),
+                *_words(still, {best[n]: still[n] for n in still}, BEGUN, GREY),
             ],
             f"“{ASKED[FIRST].capitalize()} habe ich …” is good German, too. "
             "Keys here know no place: “yesterday” still gives "
@@ -109,54 +123,51 @@ def weights(order: Sequence[int] = EVERY) -> list[list[float]]:
 
 def german(order: Sequence[int] = EVERY) -> list[float]:
     """Where each German word is, the first of `ASKED` first, when they stand in this order."""
-    return [PLACES[order.index(m)] for m in EVERY]
+    return [(PLACES if order == EVERY else ANEW)[order.index(m)] for m in EVERY]
 
 
 def _words(
-    asking: Sequence[int],
-    heard: Sequence[int],
-    others: Sequence[int] = (),
-    theirs: Sequence[int] = (),
-    order: Sequence[int] = EVERY,
-    colour: str | Colour = INK,
+    asking: Colours, heard: Colours, order: Sequence[int] = EVERY, colour: str | Colour = INK
 ) -> list[Part]:
-    """The original, what each of its words means, and its translation, as bright as has asked.
+    """The original, what each of its words means, and its translation.
 
-    Words have the colour of their lines: those in focus, and the others that have found theirs.
+    Words have the colour of their lines, and are bold in focus: those that are not blue.
     Those that change places come again there: on the way they would lie on others.
     """
 
-    def look(n: int, focus: Sequence[int], rest: Sequence[int], colour: str | Colour) -> Any:
-        if n in focus:
-            return {"colour": ORANGE, "weight": 600}
-        return {"colour": BLUE if n in rest else colour}
+    def look(n: int, spoken: Colours, colour: str | Colour) -> Any:
+        seen = spoken.get(n, colour)
+        return {"colour": seen, "weight": 600 if seen in (ORANGE, PURPLE) else 400}
 
     parts = [word(name, LEFT, y, name, INK, "start", SMALL, 700) for name, y in LABELS.items()]
     for m, x in enumerate(german(order)):
         again = "" if order[m] == m else " again"
-        parts.append(word(f"asked {m}{again}", x, TOP, ASKED[m], **look(m, heard, theirs, colour)))
-        means = look(m, heard, theirs, GREY)
+        parts.append(word(f"asked {m}{again}", x, TOP, ASKED[m], **look(m, heard, colour)))
+        means = look(m, heard, GREY)
         parts.append(word(f"means {m}{again}", x, MEANT, MEANS[m], size=SMALL, **means))
     for n, x in enumerate(TO):
-        parts.append(word(f"asks {n}", x, LOW, ASKS[n], **look(n, asking, others, GREY)))
+        parts.append(word(f"asks {n}", x, LOW, ASKS[n], size=SMALL, **look(n, asking, GREY)))
     return parts
 
 
-def _weights(n: int, told: Told, shares: Sequence[Sequence[float]]) -> list[Part]:
+def _weights(n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colour) -> list[Part]:
     """Beside values that were brought back: of two, one at the left and one at the right."""
     parts = []
     for m, leaves, _, thick in told:
         side = -1 if (m, leaves) < told[-1][:2] else 1
         x, says = leaves + side * (thick / 2 + AROUND + 6), f"{shares[n][m]:.2f}"
         anchor = "end" if side < 0 else "start"
-        parts.append(word(f"weight {n} {m}", x, BELOW + 8, says, ORANGE, anchor, BIG, 700))
+        parts.append(word(f"weight {n} {m}", x, BELOW + 8, says, colour, anchor, BIG, 700))
     return parts
 
 
-def _in_order(those: Sequence[int], colour: Colour) -> list[Part]:
-    """From each word to the one in its own place."""
-    ends = {n: ((TO[n], BELOW), (PLACES[n], ABOVE)) for n in those}
-    return [curve(f"place {n}", *ends[n], colour, THIN, 0.8, True) for n in those]
+def _in_order(fits: int) -> list[Part]:
+    """From each word to the one in its own place, in blue from the one whose own word that is."""
+    ends = [((to, BELOW), (to, ABOVE)) for to in TO]
+    return [
+        line(f"place {n}", each, BLUE if n == fits else GREY, THIN, 0.8)
+        for n, each in enumerate(ends)
+    ]
 
 
 def _fan(n: int) -> Told:
@@ -213,11 +224,15 @@ def _lines(n: int, told: Told, colour: Colour, opacity: float = 1, way: float = 
             curve(f"edge of {key}", *ends, GROUND, thick + 2 * EDGE, 1, True),
             curve(key, *ends, colour, thick, opacity, True),
         ]
-        bright = 1 if opacity > PALE else PALE
-        for kind, fill, size, seen in (
-            ("rim", GROUND, wide + 2 * EDGE, 1),
-            ("value", colour, wide, bright),
-        ):
-            value = curve(f"{kind} of {m} for {n}", *ends, fill, size, seen, True)
+        for kind, fill, size in (("rim", GROUND, wide + 2 * EDGE), ("value", colour, wide)):
+            value = curve(f"{kind} of {m} for {n}", *ends, fill, size, upright=True)
             values.append(value._replace(look={**value.look, **along}))
     return lines + values
+
+
+def _hairs(key: str, n: int, told: Told, colour: Colour) -> list[Part]:
+    """A word's lines, without their weights."""
+    return [
+        curve(f"{key}{n} to {m}", (leaves, BELOW), (arrives, ABOVE), colour, HAIR, QUIET, True)
+        for m, leaves, arrives, _ in told
+    ]

@@ -1,4 +1,4 @@
-"""Lesson 09 opens with arrows that places turn: the score tells an order, and no more of places."""
+"""Lesson 09 opens with arrows that places turn: a score knows how far apart they are, not where."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BESIDE = 0.25  # of the line, on which the shadow falls, as seen: else an arrow 
 ON = 2  # places, that both move on at a time
 ROUND = range(0, 360 // STEP, ON)  # where the shorter arrow is, once around
 PLACES = 360 // STEP
-HIGH, MIDDLE, UNIT = 269, (112, 94), 43  # of the large circle; px for a length of 1
-ROW, SMALL_R, FIRST, ACROSS = 229, 15, 31, 38  # of the small circles
-RIGHT = 246  # where the words beside the large circle begin
+HIGH, MIDDLE, UNIT = 269, (118, 112), 53  # of the sheet; of the circle; px for a length of 1
+ROW, LEFT, FIRST, ACROSS = 264, 7, 75, 33.5  # line of places; what they are; the first; to the next
+RIGHT = 250  # where the words beside the circle begin
+NAMED = {ASKED: 0.46, ASKS: 0.63}  # how far from its arrow a name is: between two triangles
 Place = tuple[float, float]
-NAMES = {ASKED: 0.42, ASKS: 0.62}  # half as wide, in lengths of 1
 
 
 def opening() -> Film:
@@ -42,7 +42,7 @@ def opening() -> Film:
         _frame(
             (APART, 0),
             f"Swapped, “{ASKED}” turns instead: not {_whole(alone)}, but {_whole(swapped)}. "
-            "So the score tells their order.",
+            "Here order counts.",
         ),
         _frame(
             (0, FAR),
@@ -54,10 +54,10 @@ def opening() -> Film:
             [0],
         ),
         _together(2, "Both arrows turn by 60°, and their triangle with them. The score stays."),
-        _together(4, "Other places, other arrows, and the same triangle between them."),
-        _together(8, "At 6 and 7, at 8 and 9: the same triangle, the same score."),
+        _together(6, "At 4 and 5, at 6 and 7: the same triangle, the same score."),
         _together(
-            10, "Once around, six equal triangles: of places, only distance and order count."
+            10,
+            f"Six pairs of places, one triangle: only how far “{ASKS}” is after “{ASKED}” counts.",
         ),
     ]
     return Film("What does a score know of places?", frames, HIGH)
@@ -92,10 +92,12 @@ def _frame(at: tuple[int, int] | None, told: str, so_far: Sequence[int] = ()) ->
     tip = arrow(asks - asked, LONG, TILT)  # as seen from the shorter arrow, 1 long
     foot = (score(asked, asks), 0)
     apart = STEP * (asks - asked) + TILT
+    way = "after" if asks > asked else "before"
+    after = f"“{ASKS}” {abs(asks - asked)} {way} “{ASKED}”" if at else "no places"
     between = [arrow(0, 0.4, apart * n / 12) for n in range(13)]
     parts = [
-        *_circles({asked: BLUE, asks: ORANGE} if at else {}),
-        *(_standing(asked, asks) if at else []),
+        *(_standing({asked: BLUE, asks: ORANGE} if at else {})),
+        *(_words(asked, asks) if at else []),
         dot("face", *MIDDLE, LONG * UNIT + 5, GREY, 0.12),
         *(_turned(_triangle(f"left {n}", tip, foot, 0.22), n) for n in so_far),
         *_turn(
@@ -111,42 +113,35 @@ def _frame(at: tuple[int, int] | None, told: str, so_far: Sequence[int] = ()) ->
         dot("middle", *MIDDLE, 5),
         _named("short name", ASKED, BLUE, STEP * asked),
         _named("long name", ASKS, ORANGE, STEP * asks + TILT, foot[0] < -0.5 or not apart),
-        *(_places(asked, asks) if at else [word("none", RIGHT, 60, "no places", INK, "start", 22)]),
-        word("apart", RIGHT, 94, f"{abs(apart)}° apart", INK, "start", 22),
-        word("turns", RIGHT, 180, f"turn by place: {STEP}° each", GREY, "start", SMALL),
-        word("score", RIGHT, 142, f"score {_whole(foot[0])}", GREEN, "start", 36, 700),
+        word("after", RIGHT, 76, after, INK, "start"),
+        word("apart", RIGHT, 104, f"{abs(apart)}° apart", GREY, "start"),
+        word("score", RIGHT, 152, f"score {_whole(foot[0])}", GREEN, "start", 40, 700),
     ]
     return Frame(parts, told)
 
 
-def _standing(asked: int, asks: int) -> list[Part]:
+def _words(asked: int, asks: int) -> list[Part]:
     """Each word over its place, beside the other."""
     right = 1 if asks > asked else -1
-    left, other = _across(asked) - right * 3, _across(asks) + right * 8
+    left, other = _across(asked) - right * 5, _across(asks) + right * 10
     order = "swapped " * (right < 0)
     return [
-        word(f"{order}asked", left, ROW - 21, ASKED, BLUE, size=SMALL, weight=600),
-        word(f"{order}asks", other, ROW - 21, ASKS, ORANGE, size=SMALL, weight=600),
-    ]
-
-
-def _places(asked: int, asks: int) -> list[Part]:
-    return [
-        word("place of asked", RIGHT, 60, f"{ASKED} at {asked}", BLUE, "start", 20, 600),
-        word("place of asks", RIGHT + 116, 60, f"{ASKS} at {asks}", ORANGE, "start", 20, 600),
+        word(f"{order}asked", left, ROW - 24, ASKED, BLUE, size=SMALL, weight=600),
+        word(f"{order}asks", other, ROW - 24, ASKS, ORANGE, size=SMALL, weight=600),
     ]
 
 
 def _named(key: str, text: str, colour: Colour, turned: float, other: bool = False) -> Part:
-    """A word beside the end of its arrow, on the side away from the triangle."""
-    right, up = arrow(0, 1, turned)
-    along = 1.4 + 0.15 * abs(right)
-    level = 0.3 + BESIDE * other  # clear of the shadow
-    aside = (NAMES[text] * abs(up) + level * abs(right) + 0.14) * (1 if other else -1)
-    [(x, y)] = _seen([(along * right - aside * up, along * up + aside * right)])
-    return word(
-        f"{key} at {turned}" if other else key, x, y + 6, text, colour, size=SMALL, weight=600
-    )
+    """A word beside the end of its arrow, on the side away from the triangle.
+
+    It stays upright and goes round with the arrow.
+    """
+    [(x, y)] = _seen([(1.46, NAMED[text] if other else -NAMED[text])])
+    key = f"{key} at {turned}" if other else key
+    named = word(key, x, y + 6, text, colour, size=SMALL, weight=600)
+    a, b = MIDDLE
+    upright = f"rotate({-turned} {a} {b}) rotate({turned} {x:.1f} {y:.1f})"
+    return named._replace(look={**named.look, "transform": upright})
 
 
 def _turn(place: float, *parts: Part) -> list[Part]:
@@ -175,18 +170,15 @@ def _arrow(key: str, length: float, colour: Colour, tilt: float = 0) -> list[Par
     ]
 
 
-def _circles(held: dict[int, Colour]) -> list[Part]:
-    """How far each place turns an arrow; those where a word stands are in its colour."""
-    parts = []
-    for place in range(PLACES):
-        x, colour = _across(place), held.get(place)
-        right, up = arrow(place, SMALL_R - 4)
-        hand = [(x, ROW), (x + right, ROW - up)]
-        parts += [
-            dot(f"circle {place}", x, ROW, SMALL_R, colour or GREY, 0.35 if colour else 0.15),
-            line(f"arrow {place}", hand, INK, 4, 1 if colour else 0.6),
-            word(f"place {place}", x, ROW + 35, str(place), size=SMALL),
-        ]
+def _standing(held: dict[int, Colour]) -> list[Part]:
+    """All places; those where a word stands are in its colour."""
+    parts = [word("places", LEFT, ROW, "place", GREY, "start", SMALL)]
+    for n in range(PLACES):
+        weight = 700 if n in held else 400
+        says = word(
+            f"place {n}", _across(n), ROW, f"{n}", held.get(n, GREY), size=SMALL, weight=weight
+        )
+        parts.append(says)
     return parts
 
 

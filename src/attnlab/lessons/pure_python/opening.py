@@ -18,7 +18,7 @@ RAISED = 2  # what each score gets more in the end
 
 HIGH, FLOOR, WORDS = 268, 232.0, 259  # of the sheet; of what stands on it, and the words' line
 COLOURS = (PURPLE, ORANGE, BLUE)
-APART, LEFT, RIGHT = (90, 240, 390), (36, 106, 176), (304, 374, 444)  # words, alone and in halves
+APART, LEFT, RIGHT = (90, 240, 390), (36, 106, 176), (295, 370, 445)  # words, alone and in halves
 BROAD, WIDE, ASIDE = 52, 40, 28  # bars, alone and in halves; brackets, from a bar's middle
 UNIT, WHOLE = 26, 208  # how tall are a score of 1 and all shares
 HEADS, LIES = 30, 13  # line of the query, and of what the halves are; how far over a bar is a key
@@ -43,7 +43,8 @@ def opening() -> Film:
         ),
         Frame(
             [*_words("score", APART), *_piled(APART, tall, BROAD), *_added(), *_asked(tall)],
-            "Numbers in the same place are multiplied, and the products pile up to a score.",
+            "Numbers in the same place are multiplied. "
+            "The products pile up to a score; 0 adds nothing.",
         ),
         Frame(
             [*_scored(scores, 0), *guess],
@@ -236,8 +237,8 @@ def _bracket(
         (x, FLOOR - low),
         (x - side * 4, FLOOR - low),
     ]
-    y, anchor = FLOOR - top + 0.72 * size, "end" if side < 0 else "start"
+    y, anchor = FLOOR - top + 0.62 * size, "end" if side < 0 else "start"
     return [
         line(f"bracket of {key}", ends, colour, 2),
-        word(key, x + side * 8, y, says, colour, anchor, size, 700),
+        word(key, x + side * 12, y, says, colour, anchor, size, 700),
     ]

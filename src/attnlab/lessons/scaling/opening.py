@@ -18,17 +18,18 @@ SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 HIGH, LOW = 270, 232  # of the sheet; the line that counts products
 LEFT, RIGHT = 38, 246  # where walks begin and end
 TOP, ZERO, UNIT = 18, 128, 7.5  # line of what the height is; y of a score of 0; px for 1
-CLOSER, FAR = 7, 100  # how much larger 1 is seen in the end; as far as is seen above 0
-ROW, PITCH, WAS = 44, 34, 12  # middle of the first book's row; to the next; of what it was
-NAME, BAR = 280, 343  # where books and bars begin
+SHIFTS = (-2.5, -2.5, 0, 2.5, 0, 2.5)  # px, of walks: else those that go together are one
+CLOSER = 8  # how much larger 1 is seen in the end
+ROW, PITCH = 44, 34  # middle of the first book's row; to the next
+NAME, BAR = 277, 344  # where books and bars begin
 LONG, THICK = 88, 18  # of the bar of share 1
 EDGE = 48  # points on an edge of the envelope
 
 
 def opening() -> Film:
     """The film."""
-    most, then = (_softmax(walks()[:, 64] / by)[BEST] for by in (1, 8))
-    name = f"“{BOOKS[BEST]}”"
+    most, then = (_softmax(walks()[:, 64] / by) for by in (1, 8))
+    name, least = f"“{BOOKS[BEST]}”", int(then.argmin())
     frames = [
         _frame(
             1,
@@ -40,13 +41,14 @@ def opening() -> Film:
         ),
         _frame(16, "Four times the products, about twice as far: √16 = 4."),
         _frame(
-            64, f"Four times again, √64 = 8: {name} gets {most:.2f}, the others hardly anything."
+            64,
+            f"Four times again, √64 = 8: {name} gets {most[BEST]:.2f}, the others hardly anything.",
         ),
-        _frame(64, "÷ √64: scores are about as close as after 1 product.", divided=True),
+        _frame(64, "÷ √64: a score is typically 1 from 0 again, as after 1 product.", divided=True),
         _frame(
             64,
-            f"Seen closer, the same walks, but {name} falls from {most:.2f} to {then:.2f}: "
-            "all six are heard.",
+            f"Seen {CLOSER} times closer, the same walks. But {name} gets {then[BEST]:.2f}, "
+            f"not {most[BEST]:.2f}, and even “{BOOKS[least]}” {then[least]:.2f}.",
             divided=True,
             closer=CLOSER,
         ),
@@ -91,19 +93,19 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
     unit = UNIT * closer / root
     ends = walks()[:, width]
     shares, last = _softmax(ends / root), walks()[:, -1]
-    was = _dashed(unit * root) if divided else []
-    parts = [*was, *_envelope(width, unit), *_axis(width, divided), *_heights(closer)]
+    parts = [*_envelope(width, unit), *_axis(width, divided), *_heights(closer)]
+    if divided:
+        parts += _was(float(_softmax(ends)[BEST]))
+        parts += _dashed() if closer == 1 else []
     rows = np.lexsort((-last, -ends)).tolist()  # best on top
     for m in (*(each for each in rows if each != BEST), BEST):  # it lies on the others
         parts += _walk(m, width, unit)
-        parts += _share(m, ZERO - unit * ends[m], rows.index(m), float(shares[m]))
+        parts += _share(m, ZERO - unit * ends[m] + SHIFTS[m], rows.index(m), float(shares[m]))
     if width == 1:
         parts += [
             word(f"step {says}", RIGHT - 4, ZERO + below, says, INK, "end", 26, 700)
             for says, below in (("+1", -18), ("−1", 36))
         ]
-    if divided:
-        parts += _was(float(_softmax(ends)[BEST]))
     return Frame(parts, told)
 
 
@@ -118,15 +120,13 @@ def _edge(unit: float, width: int, most: float) -> list[Place]:
     return [(_x(most * by**2, width), ZERO - unit * most**0.5 * by) for by in along]
 
 
-def _dashed(unit: float) -> list[Part]:
-    """The last edge as it was, as far as it is seen."""
-    edge = _edge(unit, WIDTHS[-1], min(WIDTHS[-1], (FAR / unit) ** 2))
-    (*_, (x, y)) = edge
-    near, says = x < RIGHT, "undivided"
-    left, under = (LEFT + 22, y + 24) if near else (x - 86, y - 6)
+def _dashed() -> list[Part]:
+    """The last edge as it was."""
+    edge = _edge(UNIT, WIDTHS[-1], WIDTHS[-1])
+    x, y = edge[-1]
     return [
         line("was edge", edge, BLUE, 1.5, 0.6, "4 5"),
-        word(f"{says} {near}", left, under, says, BLUE, "start", SMALL),
+        word("undivided", x - 86, y - 6, "undivided", BLUE, "start", SMALL),
     ]
 
 
@@ -142,12 +142,12 @@ def _envelope(width: int, unit: float) -> list[Part]:
 
 
 def _heights(closer: int) -> list[Part]:
-    """What stands for 8 and for 1 above and below 0; one of them is read."""
-    parts = []
-    for n in (8, 1, 0, -1, -8):
-        y = ZERO + 6 - max(-FAR, min(FAR, UNIT * closer * n))
-        seen = n == 0 or (abs(n) == 1) == (closer > 1)
-        says = f"{n}".replace("-", "−")
+    """What stands for 8, or closer for 1, above and below 0."""
+    near = closer > 1
+    parts = [word("closer", 2, TOP + 24, f"zoom ×{closer}", INK, "start", SMALL)] * near
+    for n in (1, 0, -1) if near else (8, 1, 0, -1, -8):
+        y, says = ZERO + 6 - UNIT * closer * n, f"{n}".replace("-", "−")
+        seen = near or abs(n) != 1
         parts.append(word(f"height {n}", LEFT - 8, y, says, GREY, "end", SMALL, opacity=seen))
     return parts
 
@@ -173,8 +173,8 @@ def _axis(width: int, divided: bool) -> list[Part]:
 def _walk(m: int, width: int, unit: float) -> list[Part]:
     """Of a book's score."""
     at = [min(n, width) for n in range(WIDTHS[-1] + 1)]
-    points = [(_x(n, width), ZERO - unit * walks()[m, n]) for n in at]
-    thick, opacity = (3.0, 1.0) if m == BEST else (1.4, 0.6)
+    points = [(_x(n, width), ZERO - unit * walks()[m, n] + SHIFTS[m]) for n in at]
+    thick, opacity = (3.0, 1.0) if m == BEST else (1.1, 0.7)
     return [line(f"walk {m}", points, _colour(m), thick, opacity)]
 
 
@@ -198,11 +198,11 @@ def _says(share: float) -> str:
 
 
 def _was(share: float) -> list[Part]:
-    """Over the first bar: how long it was."""
+    """Behind the first bar: how long it was."""
+    x = BAR + LONG * share
     return [
-        word("was", NAME, WAS + 6, "was", GREY, "start", SMALL),
-        box("was long", (BAR, WAS - THICK / 2), (LONG * share, THICK), ORANGE, 0.25),
-        word("was share", BAR + LONG * share + 4, WAS + 6, _says(share), GREY, "start", SMALL),
+        box("was long", (BAR, ROW - THICK / 2), (LONG * share, THICK), ORANGE, 0.12, 1.5, 0.6),
+        word("was", x, ROW - THICK / 2 - 6, f"was {_says(share)}", GREY, "end", SMALL),
     ]
 
 

@@ -26,10 +26,9 @@ PROMPT, LETTERS = "The value ", 64  # letters that are written, the prompt's as 
 STEPS = (0, 20, 50, 100, 200, 300, 1000)
 EVERY = 20  # steps from one loss to the next
 
-INVENTED = "comman"  # a word that it writes on the way
 JUMP = (50, 200)  # steps between which the arcs gather
 NEAR = "of layer 1’s weight: one letter back"
-BY = ("guess from this letter", "from this and the one before")  # what a guess knows
+BY = ("guess from this letter", "and one before")  # what a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
@@ -38,7 +37,7 @@ SHOWN = 24  # of them
 EDGE, PITCH, SIZE = 17, 19.4, 30  # the first letter's middle; from letter to letter; of letters
 SAYS, FLOOR, LINE = 22, 84, 114  # lines: over the arcs, of their ends, of the letters
 LEFT, AXIS, RIGHT = 8, 44, 472  # edges, and where lines begin
-FIRST, LAST = 54, 395  # the steps of the chart from which on, and to which, logs count
+FIRST, LAST = 54, 346  # the steps of the chart from which on, and to which, logs count
 TOP, LOW, TICKS = 136, 248, 266  # of the chart, and the line of its steps
 LEAST, UNIT = 1.45, 68  # the loss at its foot, and the height of 1
 PALEST = 0.06  # the least weight that is drawn
@@ -50,7 +49,7 @@ def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
     frames = [_frame(known, **state) for state in known["states"]]
-    return Film("A model's first layer learns to look one letter back", frames, HIGH)
+    return Film("Where does a model's first layer learn to look?", frames, HIGH)
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
@@ -108,14 +107,14 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     if step < JUMP[0]:
         return f"The loss falls at once, to {loss:.1f}. Most weight still goes elsewhere."
     if step == JUMP[0]:
-        return f"The loss slows near {one:.1f}: a guess from this letter gets as low."
+        return f"The loss slows near {one:.1f}: a guess from one letter gets as low."
     if step < JUMP[1]:
         return f"Arcs gather: {share:.0%} goes one letter back. The loss falls below {one:.1f}."
     if step == JUMP[1]:
         return f"Soon {share:.0%} goes one letter back, and the loss nears {two:.1f}."
     if step < STEPS[-1]:
-        return f"“{INVENTED}” is no word yet. The loss is {two:.1f}, as from both letters."
-    return f"Nobody told it to look there. {loss:.1f}: lower than from two letters."
+        return f"Now {share:.0%}. The loss is {two:.1f}: as low as a guess from two letters."
+    return f"Nobody told it to look there. The loss, {loss:.1f}, is lower than from two letters."
 
 
 def _axes(step: int) -> list[Part]:
@@ -126,19 +125,18 @@ def _axes(step: int) -> list[Part]:
             continue
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
-    return [*parts, word("steps", RIGHT, TICKS, "steps", GREY, "end", SMALL)]
+    return [*parts, word("steps", RIGHT, TICKS, "steps (log)", GREY, "end", SMALL)]
 
 
 def _levels(by_counts: list[float]) -> list[Part]:
     """How low a loss can be by one letter and by two."""
     parts: list[Part] = []
-    sides = (RIGHT, -7, "end"), (AXIS, 22, "start")  # where the curve does not come
-    for loss, by, (x, down, anchor) in zip(by_counts, BY, sides, strict=True):
+    for loss, by in zip(by_counts, BY, strict=True):
         y = _high(loss)
         parts += [
             line(f"level {by}", [(AXIS, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
             word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", GREY, "start", SMALL),
-            word(by, x, y + down, by, GREY, anchor, SMALL),
+            word(by, RIGHT, y - 7, by, GREY, "end", SMALL),
         ]
     return parts
 
@@ -169,8 +167,8 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     if step > start:
         at = _along((start * end) ** 0.5) - 18, lines[2] - 12
         parts.append(word("gather", *at, "arcs gather", BLUE, "end", SMALL, 600))
-    over = max(each for each in lines if each < y - 3)
-    under = min(each for each in lines if each > y - 3)
+    over = max(each for each in lines if each < y + 2)
+    under = min(each for each in lines if each > y + 2)
     now = min(max(y + 10, over + 25), under - 6)
     parts.append(word("now", x + 14, now, f"{loss:.1f}", ORANGE, "start", 28, 700))
     return [*parts, dot("dot", x, y, 7, ORANGE)]
@@ -198,7 +196,7 @@ def _at(n: int) -> float:
 
 def _arc(i: int, j: int, weight: float) -> Part:
     """From letter i to letter j: blue if that is the one before."""
-    colour, opacity = (BLUE, 1) if i - j == 1 else (GREY, 0.35)
+    colour, opacity = (BLUE, 1) if i - j == 1 else (GREY, 0.5)
     pull = NEAREST + FARTHER * (i - j - 1) if i > j else 0
     key = f"arc {i} {j}"
     return arc(key, _at(i), _at(j), FLOOR, weight, colour, opacity, thickest=THICK, pull=pull)
