@@ -945,79 +945,62 @@ def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
 
 @pytest.mark.lessons("14-real-model")
 def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_weights() -> None:
-    film, end = model_film, model_film.STEPS
-    own, equal = (writing.step(writing.mixed(t), film.TEXT) for t in (0, 1))
+    film = model_film
+    own, equal = (writing.step(by, film.TEXT) for by in (writing.OWN, writing.EQUAL))
     with torch.no_grad():
         scores = small.load()(small.numbered([small.START, *film.TEXT]))[0, -1]
     torch.testing.assert_close(own.chances, scores.softmax(dim=-1), atol=1e-5, rtol=0)
-    assert own.word == film.TEXT[1]  # it follows what stands there
-    assert writing.step(writing.OWN, film.TRADED).word == film.TRADED[1] != own.word
     assert own.heads.mean(dim=0).argmax() == film.FOLLOWED
-    assert equal.word == film.RIVAL not in film.TEXT
     assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
-    for n, stop in zip((1, 3, 4, 5), (0, *film.STOPS), strict=True):
-        known = writing.step(writing.mixed(stop / end), film.TEXT)
+    for n, stop in zip((1, *range(3, 7)), (0, *film.STOPS), strict=True):
+        by = writing.mixed(stop / film.STEPS)
         parts, texts = shown("14-real-model")[n], texts_of("14-real-model", n)
-        assert texts["dogcat wrote"] == known.word
-        assert f"“{known.word}”" in opening_of("14-real-model").state["frames"][n]["told"]
-        shares = known.heads.mean(dim=0).numpy()
+        for key, text in (("dogcat", film.TEXT), ("catdog", film.TRADED))[: n or 2]:
+            assert [texts[f"{key} word {at}"] for at in range(1, 6)] == [*text]
+            assert texts[f"{key} wrote"] == writing.step(by, text).word
+        shares = writing.step(by, film.TEXT).heads.mean(dim=0).numpy()
         assert shares.sum() == pytest.approx(1)
         thick = [float(parts[f"dogcat look {at}"]["stroke-width"]) for at in range(len(shares))]
         np.testing.assert_allclose(thick, 1 + (film.THICKEST - 1) * shares, atol=0.01)
-        if n == 1:
-            continue
-        dial = points(parts["dial"])[:, 0]
-        assert float(parts["knob"]["cx"]) == pytest.approx(np.interp(stop, [0, end], dial), abs=0.1)
-        for key, each in (("copied", film.TEXT[1]), ("rival", film.RIVAL)):
-            chance = known.chances[small.words.index(each)].item()
-            at = film.BASE - (film.BASE - film.TOP) * chance
-            assert float(parts[f"{key} dot"]["cy"]) == pytest.approx(at, abs=0.01)
-            np.testing.assert_allclose(points(parts[f"{key} line"])[stop, 1], at, atol=0.06)
-            said = f"{100 * chance:.0f}%" if chance >= 0.01 else "<1%"
-            label = "rival first" if (n, key) == (3, "rival") else f"{key} chance"
-            assert texts[label] == f"{each} {said}"
-            assert parts[label]["fill"] == parts[f"{key} line"]["stroke"]
-        if n > 3:  # what stood there half way
-            assert (
-                f"{film.TEXT[1]} {texts['stays'].removeprefix('still ')}"
-                == texts_of("14-real-model", 3)["copied chance"]
-            )
-            start = shown("14-real-model")[3]["copied dot"]
-            assert [parts["half dot"][at] for at in ("cx", "cy")] == [start["cx"], start["cy"]]
+    wrote = [
+        {texts_of("14-real-model", n)[f"{key} wrote"] for key in ("dogcat", "catdog")}
+        for n in (2, 5, 6)
+    ]
+    (odd,) = wrote[-1]
+    assert wrote == [{"dog", "cat"}, {odd, "cat"}, {odd}]
+    assert odd not in film.TEXT
+    assert f"“{odd}”" in opening_of("14-real-model").state["frames"][5]["told"]
 
 
 @pytest.mark.lessons("14-real-model")
-def test_lesson_14s_words_trade_places_and_mostly_nothing_changes_with_equal_weights() -> None:
-    birds = [f"bird {a} {b} ; bird".split() for a in SINGULAR for b in SINGULAR]
+def test_lesson_14s_curve_is_how_many_pairs_of_texts_get_different_next_words() -> None:
+    film, end = model_film, model_film.STEPS
+    birds = [("bird", a, b, ";", "bird") for a in SINGULAR for b in SINGULAR]
     texts = [each for each in birds if len({*each}) == 4]
-    last, told = (
-        texts_of("14-real-model", -1),
-        opening_of("14-real-model").state["frames"][-1]["told"],
-    )
-    for by, name, many in ((writing.OWN, "as trained", 105), (writing.EQUAL, "all equal", 7)):
-        wrote = {(text[1], text[2]): writing.step(by, text).word for text in texts}
-        apart = [wrote[a, b] != wrote[b, a] for a, b in wrote if a < b]
-        assert (sum(apart), len(apart)) == (many, 105)
-        assert all(a == word for (a, _), word in wrote.items()) == (by is writing.OWN)
-        assert last[f"{name} many"] == str(many)
-        drawn = {
-            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "differ")
-        }
-        assert drawn == {"all": 105, "differ": many}
-    for key, text in (("dogcat", model_film.TEXT), ("catdog", model_film.TRADED)):
-        assert [last[f"{key} word {n}"] for n in range(1, 6)] == [*text]
-        assert last[f"{key} wrote"] == writing.step(writing.EQUAL, text).word == model_film.RIVAL
-    assert told.endswith("Of 105 such pairs, 7 get different next words; as trained, all 105.")
-
-
-def _many(parts: dict[str, dict[str, float | str]], start: str) -> int:
-    """How many dots lines have."""
-    many = 0
-    for key, look in parts.items():
-        if key.startswith(start):
-            left, right = points(look)[:, 0]
-            many += 1 + round((right - left) / float(str(look["stroke-dasharray"]).split()[1]))
-    return many
+    drawn = points(shown("14-real-model")[-1]["curve"])
+    counted = {}
+    for stop in (*film.STOPS, 43, 60):
+        wrote = dict(zip(texts, writing.after(writing.mixed(stop / end), texts), strict=True))
+        pairs = [(each, (each[0], each[2], each[1], *each[3:])) for each in texts]
+        apart = [wrote[one] != wrote[other] for one, other in pairs if one < other]
+        assert len(apart) == 105
+        counted[stop] = sum(apart)
+        if stop == 0:
+            assert all(word == text[1] for text, word in wrote.items())
+        at = film.BASE - (film.BASE - film.TOP) * counted[stop] / 105
+        across = film.LEFT + (film.RIGHT - film.LEFT) * stop / end
+        np.testing.assert_allclose(drawn[stop], (across, at), atol=0.06)
+    assert [counted[stop] for stop in film.STOPS] == [105, 98, 73, 7]
+    for n, stop in enumerate(film.STOPS, 3):
+        parts, said = shown("14-real-model")[n], texts_of("14-real-model", n)
+        np.testing.assert_allclose(points(parts["curve"])[-1], drawn[stop], atol=0.06)
+        np.testing.assert_allclose(points(parts["under"])[1:-1], points(parts["curve"]))
+        assert points(parts["knob"])[0, 0] == pytest.approx(drawn[stop, 0], abs=0.06)
+        assert parts["end"]["cy"] == pytest.approx(drawn[stop, 1], abs=0.06)
+        assert (said["count"], said["of"]) == (f"{counted[stop]}", "of 105")
+        assert str(counted[stop]) in opening_of("14-real-model").state["frames"][n]["told"]
+    assert (said["first"], said["half"]) == ("105", "98")
+    assert parts["half dot"]["cy"] == pytest.approx(drawn[end // 2, 1], abs=0.06)
 
 
 @pytest.mark.lessons("14-real-model")
