@@ -141,57 +141,62 @@ def test_lesson_06s_words_that_come_again_listen_to_what_followed_and_one_pass_i
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_curtains_hide_the_next_word_and_other_guesses_are_struck() -> None:
-    from attnlab.lessons.causal_mask.opening import MIDDLES, TEXT
+def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_that() -> None:
+    from attnlab.lessons.causal_mask.opening import AGAIN, ROWS, SIGNS, TEXT
 
-    asked, guessed, solved = (
+    frames = [
         {key: (look, text) for _, key, look, text in frame["parts"]}
         for frame in opening_of("06-causal-mask").state["frames"][-3:]
-    )
-    many, right = len(TEXT), []
+    ]
+    asked, _, solved = frames
+    many, right = len(TEXT), 0
+    layer, head = small.head("repeat")
+    listens = small.weights(TEXT)[layer][head].argmax(axis=1)
     model = small.load()(small.numbered(TEXT))[0]
     for n in range(1, many):
         words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
         assert tuple(words) == TEXT[:n]
-        for frame in (asked, guessed, solved):
+        for frame in frames:
             edge = float(frame[f"curtain {n}"][0]["x"])
-            assert sum(x < edge for x in MIDDLES) == n
+            assert sum(x < edge for x in ROWS) == n
             assert float(frame[f"card {n}"][0]["x"]) > edge
+            assert frame[f"next {n}"][1] == TEXT[n]
         guess = small.words[int(model[n - 1].argmax())]  # in one pass
-        assert [f[f"guess {n}"][1] for f in (asked, guessed, solved)] == ["?", guess, guess]
-        marks = {f"right {n}", f"struck {n}", f"answer {n}"}
-        assert not marks & (guessed.keys() | asked.keys())
-        if guess == TEXT[n]:
-            assert marks & solved.keys() == {f"right {n}"}
-            right.append(n)
-        else:
-            assert marks - solved.keys() == {f"right {n}"}
-            assert solved[f"answer {n}"][1] == TEXT[n]
-            assert solved[f"guess {n}"][0]["x"] == asked[f"guess {n}"][0]["x"]
-    again = TEXT.index(TEXT[0], 1)
-    assert {*range(again, many)} <= {*right}  # once the text repeats
+        assert [f[f"guess {n}"][1] for f in frames] == ["?", guess, guess]
+        assert [f"sign {n}" in f for f in frames] == [False, False, True]
+        colour, points_ = SIGNS[guess == TEXT[n]]
+        assert solved[f"sign {n}"][0]["stroke"] == colour.drawn
+        assert str(solved[f"sign {n}"][0]["d"]).count("L") == len(points_) - 1
+        is_again = n > AGAIN
+        blue = [float(frame[f"found {n}"][0]["fill-opacity"]) for frame in frames]
+        assert blue == [0, 0, 0.3 * is_again]
+        if is_again:
+            assert guess == TEXT[listens[n - 1]]
+        right += guess == TEXT[n]
     told = opening_of("06-causal-mask").state["frames"][-1]["told"]
-    assert f"{len(right)} right, among them all {many - again} of the repeat" in told
+    assert f"{right} right. The second “{TEXT[0]}” listens to “{TEXT[1]}”" in told
 
 
 @pytest.mark.lessons("06-causal-mask")
 def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead() -> None:
-    from attnlab.lessons.causal_mask.opening import LEAST, MIDDLES, PASSES, TEXT
+    from attnlab.lessons.causal_mask.opening import AGAIN, LEAST, MIDDLES, PASSES, TEXT
 
     layer, head = small.head("repeat")
     row_of = small.weights(TEXT)[layer][head]
     frames = shown("06-causal-mask")
     drawn = {(n, m) for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
     assert all(m <= n for n, m in drawn)
-    for frame in frames[6:]:
+    for frame, first in zip(frames[6:], (0, AGAIN), strict=True):
         cells = {key: look["fill-opacity"] for key, look in frame.items() if " to " in key}
         assert cells == {
-            f"{n} to {m}": pytest.approx(0.3 * row_of[n, m], abs=0.01) for n, m in drawn
+            f"{n} to {m}": pytest.approx(0.3 * row_of[n, m], abs=0.01)
+            for n, m in drawn
+            if n >= first
         }
     for frame, n in zip(frames, PASSES, strict=False):
         ((to, key),) = ((m, f"{at} to {m}") for at, m in drawn if at == n - 1)  # no more than one
         assert {each for each in frame if " to " in each} == {key}
-        assert frame[key]["fill-opacity"] == frames[-1][key]["fill-opacity"]
+        assert frame[key]["fill-opacity"] == frames[6][key]["fill-opacity"]
         start, end = ends(frame["listens"])
         assert (start + end) / 2 == pytest.approx((MIDDLES[n - 1] + MIDDLES[to]) / 2)
         orange = [each for each in frame if frame[each].get("fill") == ORANGE.drawn]
@@ -200,8 +205,10 @@ def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead()
     assert {"0 to 0", "1 to 0"} == {key for f in frames[:2] for key in f if " to " in key}
     assert "itself and to those before it" in told[1]
     at = {n: float(frames[4][f"word {n}"]["x"]) for n in range(7)}
-    found = [ends(look) for key, look in frames[4].items() if key.startswith("copied")]
-    assert found == [pytest.approx((at[n] + 6, at[n + 1] - 6), abs=0.1) for n in range(6)]
+    for n in range(6):  # from each word to the next, where its tip is
+        end = at[n + 1] - 8
+        assert ends(frames[4][f"copied {n}"]) == pytest.approx((at[n] + 8, end), abs=0.1)
+        assert points(frames[4][f"copied {n} tip"])[1, 0] == pytest.approx(end, abs=0.1)
 
 
 @pytest.mark.lessons("07-multi-head")

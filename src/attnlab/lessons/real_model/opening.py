@@ -145,7 +145,7 @@ def _curve(apart: Sequence[int], at: int) -> list[Part]:
             word("half", x, TOP + 38, f"{apart[STEPS // 2]}", BLUE, size=26, weight=HEAVY),
         ]
     for key, start, text, anchor in (
-        ("what", LEFT + 16, "different next word", "start"),
+        ("what", LEFT + 16, "next word differs", "start"),
         ("own", LEFT, "as trained", "start"),
         ("middle", middle, "half way", "middle"),
         ("equal", RIGHT, "all equal", "end"),
