@@ -79,11 +79,10 @@ def _alone(rows: list[list[float]], n: int) -> list[Part]:
     ]
 
 
-def _coming(n: int, y: float, is_asking: bool, opacity: float = 1, row: int = 0) -> Part:
-    """A word of the one line, large; or what will be its copy in a row."""
+def _coming(n: int, y: float, is_asking: bool, opacity: float = 1) -> Part:
+    """A word of the one line, large."""
     colour, weight = (ORANGE, 600) if is_asking else (INK, 400)
-    key = f"word {n} of {row}" if row else f"word {n}"
-    return word(key, MIDDLES[n], y, TEXT[n], colour, "middle", LARGE, weight, opacity)
+    return word(f"word {n}", MIDDLES[n], y, TEXT[n], colour, "middle", LARGE, weight, opacity)
 
 
 def _cells(
@@ -121,22 +120,24 @@ def _card(
 
 
 def _copied() -> list[Part]:
-    """All words, and where each would look that copies the next; each row's copies under them."""
+    """All words, and where each would look that copies the next."""
     low, floor = LINE + 30, FLOOR + 26
-    parts = [_coming(m, low, False, 0, n) for n in range(2, len(TEXT)) for m in range(n - 1)]
-    parts += [_coming(n, low, True) for n in range(len(TEXT))]
+    cloths, arcs = list[Part](), list[Part]()
     for n in range(LAST):
         start, end = MIDDLES[n] + 8, MIDDLES[n + 1] - 8
         tip = [(end - 8, floor - 9), (end, floor), (end + 8, floor - 9)]
-        parts += [
+        cloths += _cloth(f"curtain {n + 1}", TOP + TALL * n, TALL, EDGE, EDGE)
+        arcs += [
             arc(f"copied {n}", start, end, floor, 0.5, ORANGE, 1.6, thickest=7, pull=110),
             line(f"copied {n} tip", tip, ORANGE, 4),
         ]
-    middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
-    aside = _cloth("curtain", 0, HIGH, WIDE, WIDE)
-    for n in range(1, len(TEXT)):
-        aside += _cloth(f"curtain {n}", TOP + TALL * (n - 1), TALL, EDGE, EDGE)
-    return [*parts, word("copy", middle, 62, "copy?", ORANGE, size=44, weight=600), *aside]
+    return [
+        *cloths,
+        *(_coming(n, low, True) for n in range(len(TEXT))),
+        *arcs,
+        word("copy", (MIDDLES[0] + MIDDLES[LAST]) / 2, 62, "copy?", ORANGE, size=44, weight=600),
+        *_cloth("curtain", 0, HIGH, WIDE, WIDE),
+    ]
 
 
 def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
@@ -145,7 +146,7 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
     Then it is shown to what words listen and what is guessed, and then what is right. There only
     what words listen to that come again is blue, as is what they guess.
     """
-    cells, parts, texts = [], [], []
+    cloths, cells, parts = list[Part](), list[Part](), list[Part]()
     for n, guess in enumerate(guesses, 1):
         top, asks = TOP + TALL * (n - 1), n - 1
         middle = top + TALL / 2
@@ -160,15 +161,15 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             parts.append(word(f"word {m} of {n}", ROWS[m], y, *look))
         asking = ROWS[asks], y, TEXT[asks], ORANGE, "middle", LETTERS, 600
         parts.append(word(f"word {asks}", *asking))
-        parts += _cloth(f"curtain {n}", top, TALL, ROWS[asks] + STEP / 2, EDGE)
+        cloths += _cloth(f"curtain {n}", top, TALL, ROWS[asks] + STEP / 2, EDGE)
         found = 0.3 if shown == 2 and is_again else 0
-        texts += _card(n, ROWS, middle, TALL - 6, guess if shown else "?", LETTERS, found)
-        texts.append(word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS))
+        parts += _card(n, ROWS, middle, TALL - 6, guess if shown else "?", LETTERS, found)
+        parts.append(word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS))
         if shown == 2:
             colour, points = SIGNS[guess == TEXT[n]]
             sign = [(TICK + right, middle + down) for right, down in points]
-            texts.append(line(f"sign {n}", sign, colour, 4))
-    texts += [
+            parts.append(line(f"sign {n}", sign, colour, 4))
+    parts += [
         word("next", (NEXT + TICK) / 2, 24, "next word", GREY, size=SMALL),
         word("mask", EDGE, 24, "the mask", PURPLE, "end", SMALL, 600),
     ]
@@ -176,5 +177,5 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
         low = TOP + 6 * TALL - 3
         ends = [(18, TOP + 3), (10, TOP + 3), (10, low), (18, low)]
         parts.append(line("one pass", ends, GREY, 3))
-        texts.append(word("pass name", 8, 24, "one pass", GREY, "start", SMALL))
-    return [*cells, *parts, *texts]
+        parts.append(word("pass name", 8, 24, "one pass", GREY, "start", SMALL))
+    return [*cloths, *cells, *parts]

@@ -59,9 +59,11 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"Three quarters: {late}. One text here gets “{odd}” already, a word that is in neither.",
         f"All equal, with no new training: the next word differs in {equal} of {all_of} pairs.",
     )
+    coming = _text(TRADED, 208 + ROW + GAP, traded, 8, below=True)
     sheets = [
         _text(TEXT, 208, own, 166, looked=False),
-        _text(TEXT, 208, own, 166),
+        _text(TEXT, 208, own, 166)
+        + [part._replace(look={**part.look, "opacity": 0}) for part in coming],
         _text(TEXT, 89, own, 64) + _text(TRADED, 89 + ROW + GAP, traded, 64, below=True),
     ]
     for n, both in zip(STOPS, turned, strict=True):
