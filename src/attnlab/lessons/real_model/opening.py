@@ -34,7 +34,7 @@ STEPS = 64  # from no equal weights to nothing else
 STOPS = 0, 32, 48, 64  # of the dial
 
 HIGH, ROW, LOW, GAP = 270, 44, 36, 4  # of the sheet; a text's box, over the curve; to the other
-SIZE, MIDDLES = 30, (34, 102, 170, 234, 282, 334)  # of words, the start token's first
+SIZE, MIDDLES = 30, (34, 102, 170, 233, 280, 330)  # of words, the start token's first
 NEXT, SLOT = 420, 104  # the middle of the word that is written, and its room
 THICKEST = 13  # an arc of weight 1
 LEFT, RIGHT, TOP, BASE = 8, 364, 154, 232  # of texts and the curve, at whose base no pair differs
