@@ -147,57 +147,62 @@ def test_lesson_06s_words_that_come_again_listen_to_what_followed_and_one_pass_i
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_curtains_hide_the_next_word_and_other_guesses_are_struck() -> None:
-    from attnlab.lessons.causal_mask.opening import MIDDLES, TEXT
+def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_that() -> None:
+    from attnlab.lessons.causal_mask.opening import AGAIN, ROWS, SIGNS, TEXT
 
-    asked, guessed, solved = (
+    frames = [
         {key: (look, text) for _, key, look, text in frame["parts"]}
         for frame in opening_of("06-causal-mask").state["frames"][-3:]
-    )
-    many, right = len(TEXT), []
+    ]
+    asked, _, solved = frames
+    many, right = len(TEXT), 0
+    layer, head = small.head("repeat")
+    listens = small.weights(TEXT)[layer][head].argmax(axis=1)
     model = small.load()(small.numbered(TEXT))[0]
     for n in range(1, many):
         words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
         assert tuple(words) == TEXT[:n]
-        for frame in (asked, guessed, solved):
+        for frame in frames:
             edge = float(frame[f"curtain {n}"][0]["x"])
-            assert sum(x < edge for x in MIDDLES) == n
+            assert sum(x < edge for x in ROWS) == n
             assert float(frame[f"card {n}"][0]["x"]) > edge
+            assert frame[f"next {n}"][1] == TEXT[n]
         guess = small.words[int(model[n - 1].argmax())]  # in one pass
-        assert [f[f"guess {n}"][1] for f in (asked, guessed, solved)] == ["?", guess, guess]
-        marks = {f"right {n}", f"struck {n}", f"answer {n}"}
-        assert not marks & (guessed.keys() | asked.keys())
-        if guess == TEXT[n]:
-            assert marks & solved.keys() == {f"right {n}"}
-            right.append(n)
-        else:
-            assert marks - solved.keys() == {f"right {n}"}
-            assert solved[f"answer {n}"][1] == TEXT[n]
-            assert solved[f"guess {n}"][0]["x"] == asked[f"guess {n}"][0]["x"]
-    again = TEXT.index(TEXT[0], 1)
-    assert {*range(again, many)} <= {*right}  # once the text repeats
+        assert [f[f"guess {n}"][1] for f in frames] == ["?", guess, guess]
+        assert [f"sign {n}" in f for f in frames] == [False, False, True]
+        colour, points_ = SIGNS[guess == TEXT[n]]
+        assert solved[f"sign {n}"][0]["stroke"] == colour.drawn
+        assert str(solved[f"sign {n}"][0]["d"]).count("L") == len(points_) - 1
+        is_again = n > AGAIN
+        blue = [float(frame[f"found {n}"][0]["fill-opacity"]) for frame in frames]
+        assert blue == [0, 0, 0.3 * is_again]
+        if is_again:
+            assert guess == TEXT[listens[n - 1]]
+        right += guess == TEXT[n]
     told = opening_of("06-causal-mask").state["frames"][-1]["told"]
-    assert f"{len(right)} right, among them all {many - again} of the repeat" in told
+    assert f"{right} right. The second “{TEXT[0]}” listens to “{TEXT[1]}”" in told
 
 
 @pytest.mark.lessons("06-causal-mask")
 def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead() -> None:
-    from attnlab.lessons.causal_mask.opening import LEAST, MIDDLES, PASSES, TEXT
+    from attnlab.lessons.causal_mask.opening import AGAIN, LEAST, MIDDLES, PASSES, TEXT
 
     layer, head = small.head("repeat")
     row_of = small.weights(TEXT)[layer][head]
     frames = shown("06-causal-mask")
     drawn = {(n, m) for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
     assert all(m <= n for n, m in drawn)
-    for frame in frames[6:]:
+    for frame, first in zip(frames[6:], (0, AGAIN), strict=True):
         cells = {key: look["fill-opacity"] for key, look in frame.items() if " to " in key}
         assert cells == {
-            f"{n} to {m}": pytest.approx(0.3 * row_of[n, m], abs=0.01) for n, m in drawn
+            f"{n} to {m}": pytest.approx(0.3 * row_of[n, m], abs=0.01)
+            for n, m in drawn
+            if n >= first
         }
     for frame, n in zip(frames, PASSES, strict=False):
         ((to, key),) = ((m, f"{at} to {m}") for at, m in drawn if at == n - 1)  # no more than one
         assert {each for each in frame if " to " in each} == {key}
-        assert frame[key]["fill-opacity"] == frames[-1][key]["fill-opacity"]
+        assert frame[key]["fill-opacity"] == frames[6][key]["fill-opacity"]
         start, end = ends(frame["listens"])
         assert (start + end) / 2 == pytest.approx((MIDDLES[n - 1] + MIDDLES[to]) / 2)
         orange = [each for each in frame if frame[each].get("fill") == ORANGE.drawn]
@@ -206,8 +211,10 @@ def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead()
     assert {"0 to 0", "1 to 0"} == {key for f in frames[:2] for key in f if " to " in key}
     assert "itself and to those before it" in told[1]
     at = {n: float(frames[4][f"word {n}"]["x"]) for n in range(7)}
-    found = [ends(look) for key, look in frames[4].items() if key.startswith("copied")]
-    assert found == [pytest.approx((at[n] + 6, at[n + 1] - 6), abs=0.1) for n in range(6)]
+    for n in range(6):  # from each word to the next, where its tip is
+        end = at[n + 1] - 8
+        assert ends(frames[4][f"copied {n}"]) == pytest.approx((at[n] + 8, end), abs=0.1)
+        assert points(frames[4][f"copied {n} tip"])[1, 0] == pytest.approx(end, abs=0.1)
 
 
 @pytest.mark.lessons("07-multi-head")
@@ -987,79 +994,62 @@ def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
 
 @pytest.mark.lessons("14-real-model")
 def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_weights() -> None:
-    film, end = model_film, model_film.STEPS
-    own, equal = (writing.step(writing.mixed(t), film.TEXT) for t in (0, 1))
+    film = model_film
+    own, equal = (writing.step(by, film.TEXT) for by in (writing.OWN, writing.EQUAL))
     with torch.no_grad():
         scores = small.load()(small.numbered([small.START, *film.TEXT]))[0, -1]
     torch.testing.assert_close(own.chances, scores.softmax(dim=-1), atol=1e-5, rtol=0)
-    assert own.word == film.TEXT[1]  # it follows what stands there
-    assert writing.step(writing.OWN, film.TRADED).word == film.TRADED[1] != own.word
     assert own.heads.mean(dim=0).argmax() == film.FOLLOWED
-    assert equal.word == film.RIVAL not in film.TEXT
     assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
-    for n, stop in zip((1, 3, 4, 5), (0, *film.STOPS), strict=True):
-        known = writing.step(writing.mixed(stop / end), film.TEXT)
+    for n, stop in zip((1, *range(3, 7)), (0, *film.STOPS), strict=True):
+        by = writing.mixed(stop / film.STEPS)
         parts, texts = shown("14-real-model")[n], texts_of("14-real-model", n)
-        assert texts["dogcat wrote"] == known.word
-        assert f"“{known.word}”" in opening_of("14-real-model").state["frames"][n]["told"]
-        shares = known.heads.mean(dim=0).numpy()
+        for key, text in (("dogcat", film.TEXT), ("catdog", film.TRADED))[: n or 2]:
+            assert [texts[f"{key} word {at}"] for at in range(1, 6)] == [*text]
+            assert texts[f"{key} wrote"] == writing.step(by, text).word
+        shares = writing.step(by, film.TEXT).heads.mean(dim=0).numpy()
         assert shares.sum() == pytest.approx(1)
         thick = [float(parts[f"dogcat look {at}"]["stroke-width"]) for at in range(len(shares))]
         np.testing.assert_allclose(thick, 1 + (film.THICKEST - 1) * shares, atol=0.01)
-        if n == 1:
-            continue
-        dial = points(parts["dial"])[:, 0]
-        assert float(parts["knob"]["cx"]) == pytest.approx(np.interp(stop, [0, end], dial), abs=0.1)
-        for key, each in (("copied", film.TEXT[1]), ("rival", film.RIVAL)):
-            chance = known.chances[small.words.index(each)].item()
-            at = film.BASE - (film.BASE - film.TOP) * chance
-            assert float(parts[f"{key} dot"]["cy"]) == pytest.approx(at, abs=0.01)
-            np.testing.assert_allclose(points(parts[f"{key} line"])[stop, 1], at, atol=0.06)
-            said = f"{100 * chance:.0f}%" if chance >= 0.01 else "<1%"
-            label = "rival first" if (n, key) == (3, "rival") else f"{key} chance"
-            assert texts[label] == f"{each} {said}"
-            assert parts[label]["fill"] == parts[f"{key} line"]["stroke"]
-        if n > 3:  # what stood there half way
-            assert (
-                f"{film.TEXT[1]} {texts['stays'].removeprefix('still ')}"
-                == texts_of("14-real-model", 3)["copied chance"]
-            )
-            start = shown("14-real-model")[3]["copied dot"]
-            assert [parts["half dot"][at] for at in ("cx", "cy")] == [start["cx"], start["cy"]]
+    wrote = [
+        {texts_of("14-real-model", n)[f"{key} wrote"] for key in ("dogcat", "catdog")}
+        for n in (2, 5, 6)
+    ]
+    (odd,) = wrote[-1]
+    assert wrote == [{"dog", "cat"}, {odd, "cat"}, {odd}]
+    assert odd not in film.TEXT
+    assert f"“{odd}”" in opening_of("14-real-model").state["frames"][5]["told"]
 
 
 @pytest.mark.lessons("14-real-model")
-def test_lesson_14s_words_trade_places_and_mostly_nothing_changes_with_equal_weights() -> None:
-    birds = [f"bird {a} {b} ; bird".split() for a in SINGULAR for b in SINGULAR]
+def test_lesson_14s_curve_is_how_many_pairs_of_texts_get_different_next_words() -> None:
+    film, end = model_film, model_film.STEPS
+    birds = [("bird", a, b, ";", "bird") for a in SINGULAR for b in SINGULAR]
     texts = [each for each in birds if len({*each}) == 4]
-    last, told = (
-        texts_of("14-real-model", -1),
-        opening_of("14-real-model").state["frames"][-1]["told"],
-    )
-    for by, name, many in ((writing.OWN, "as trained", 105), (writing.EQUAL, "all equal", 7)):
-        wrote = {(text[1], text[2]): writing.step(by, text).word for text in texts}
-        apart = [wrote[a, b] != wrote[b, a] for a, b in wrote if a < b]
-        assert (sum(apart), len(apart)) == (many, 105)
-        assert all(a == word for (a, _), word in wrote.items()) == (by is writing.OWN)
-        assert last[f"{name} many"] == str(many)
-        drawn = {
-            kind: _many(shown("14-real-model")[-1], f"{name} {kind} ") for kind in ("all", "differ")
-        }
-        assert drawn == {"all": 105, "differ": many}
-    for key, text in (("dogcat", model_film.TEXT), ("catdog", model_film.TRADED)):
-        assert [last[f"{key} word {n}"] for n in range(1, 6)] == [*text]
-        assert last[f"{key} wrote"] == writing.step(writing.EQUAL, text).word == model_film.RIVAL
-    assert told.endswith("Of 105 such pairs, 7 get different next words; as trained, all 105.")
-
-
-def _many(parts: dict[str, dict[str, float | str]], start: str) -> int:
-    """How many dots lines have."""
-    many = 0
-    for key, look in parts.items():
-        if key.startswith(start):
-            left, right = points(look)[:, 0]
-            many += 1 + round((right - left) / float(str(look["stroke-dasharray"]).split()[1]))
-    return many
+    drawn = points(shown("14-real-model")[-1]["curve"])
+    counted = {}
+    for stop in (*film.STOPS, 43, 60):
+        wrote = dict(zip(texts, writing.after(writing.mixed(stop / end), texts), strict=True))
+        pairs = [(each, (each[0], each[2], each[1], *each[3:])) for each in texts]
+        apart = [wrote[one] != wrote[other] for one, other in pairs if one < other]
+        assert len(apart) == 105
+        counted[stop] = sum(apart)
+        if stop == 0:
+            assert all(word == text[1] for text, word in wrote.items())
+        at = film.BASE - (film.BASE - film.TOP) * counted[stop] / 105
+        across = film.LEFT + (film.RIGHT - film.LEFT) * stop / end
+        np.testing.assert_allclose(drawn[stop], (across, at), atol=0.06)
+    assert [counted[stop] for stop in film.STOPS] == [105, 98, 73, 7]
+    for n, stop in enumerate(film.STOPS, 3):
+        parts, said = shown("14-real-model")[n], texts_of("14-real-model", n)
+        np.testing.assert_allclose(points(parts["curve"])[-1], drawn[stop], atol=0.06)
+        np.testing.assert_allclose(points(parts["under"])[1:-1], points(parts["curve"]))
+        assert points(parts["knob"])[0, 0] == pytest.approx(drawn[stop, 0], abs=0.06)
+        assert parts["end"]["cy"] == pytest.approx(drawn[stop, 1], abs=0.06)
+        assert (said["count"], said["of"]) == (f"{counted[stop]}", "of 105")
+        assert str(counted[stop]) in opening_of("14-real-model").state["frames"][n]["told"]
+    assert (said["first"], said["half"]) == ("105", "98")
+    assert parts["half dot"]["cy"] == pytest.approx(drawn[end // 2, 1], abs=0.06)
 
 
 @pytest.mark.lessons("14-real-model")

@@ -64,14 +64,6 @@ def step(function: Backend, words: Sequence[str]) -> Step:
     return Step(scores[0].softmax(dim=-1), seen[-1][0, :, -1])
 
 
-def dial(words: Sequence[str], shares: Sequence[float]) -> list[Step]:
-    """`step` after words for each share of equal weights in `mixed`."""
-    turned = mixed(torch.tensor(shares)[:, None, None, None])
-    scores, seen = _asked(turned, [words] * len(shares))
-    chances, heads = scores.softmax(dim=-1), seen[-1][:, :, -1]
-    return [Step(*each) for each in zip(chances, heads, strict=True)]
-
-
 def after(function: Backend, texts: Sequence[Sequence[str]]) -> list[str]:
     """The word that it would write after each of some texts of one length."""
     return [small.words[n] for n in _asked(function, texts)[0].argmax(dim=-1).tolist()]
