@@ -765,49 +765,43 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     jumps = np.flatnonzero(np.diff(hard))
     assert ways[jumps] == pytest.approx(film.JUMPS, abs=0.1)
     assert hard[[0, *(jumps + 1)]].tolist() == [1, 10, 35]
-    frames = shown("01-soft-lookup")
-    x, y = points(frames[0]["glides"]).T
+    frames, names = shown("01-soft-lookup"), ("hard", "soft")
+    texts = [texts_of("01-soft-lookup", n) for n in range(len(frames))]
+    x, y = points(frames[-1]["glides"]).T
     drawn = np.interp(
         first + (x - film.LEFT) / (film.RIGHT - film.LEFT) * (last - first), ways, soft
     )
     np.testing.assert_allclose((film.FLOOR - y) / film.UNIT, drawn, atol=0.05)
-    for n, (parts, stop) in enumerate(zip(frames, film.STOPS, strict=True)):
+    for parts, stop in zip(frames, film.STOPS, strict=True):
         thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(3)]
         np.testing.assert_allclose(np.array(thick) / film.FULL, film.answers(stop)[2], atol=0.02)
         assert float(parts["asks"]["cx"]) == pytest.approx(film._x(stop), abs=0.01)
-        if n == len(frames) - 1:
-            continue
-        assert parts["ahead"]["x"] == parts["asks"]["cx"] == parts["answers"]["cx"]
+    for parts, stop in zip(frames[:-1], film.STOPS[:-1], strict=True):
         hard, mixed = film.answers(stop)[:2]
-        assert film.FLOOR - float(parts["answers"]["cy"]) == pytest.approx(
-            film.UNIT * mixed, abs=0.01
-        )
-        assert points(parts["now"])[-1, 1] == pytest.approx(float(parts["answers"]["cy"]), abs=0.1)
-        [over] = [float(look["y"]) for key, look in parts.items() if key.startswith("soft")]
-        assert over < float(parts["hard"]["y"])  # names never swap
-    steps = [film.STEP, *(film.STOPS[n : n + 2] for n in (1, 3, 4))]
+        place = [float(parts["answers"][way]) for way in ("cx", "cy")]
+        assert place == pytest.approx([film._x(stop), film.FLOOR - film.UNIT * mixed], abs=0.01)
+        assert points(parts["glides"])[-1] == pytest.approx(place, abs=0.1)  # no further
+        traced = [points(look)[:, 0].max() for key, look in parts.items() if key[:5] == "step "]
+        assert max(traced, default=film.LEFT) == pytest.approx(place[0], abs=0.1)
+        square = float(parts[f"hard {hard}"]["y"]) + 8
+        assert film.FLOOR - square == pytest.approx(film.UNIT * hard, abs=0.01)
+        over, under = names if hard > mixed else names[::-1]
+        if "hard at last" not in parts:
+            assert float(parts[f"{over} over"]["y"]) < float(parts[f"{under} under"]["y"])
+    assert [f"{each:.0f}" for each in film.answers(film.STOPS[5])[:2]] == ["35", "35"]
+    steps = [film.STEP, film.STOPS[1:3], film.STOPS[3:5]]
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
-    told = [frame["told"] for frame in opening_of("01-soft-lookup").state["frames"]]
-    assert told[5] == "The same step again: hard jumps to 35. Soft goes from 19 to 29."
-    before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
-    texts = {
-        key: text for _, key, _, text in opening_of("01-soft-lookup").state["frames"][-1]["parts"]
-    }
-    mixed = opening_of("01-soft-lookup").state["frames"][film.MIXED]["parts"]
-    [says] = [text for _, key, _, text in mixed if key == "mix"]
-    assert says == "0.37 × 1 + 0.63 × 10 ≈ 7"
+    told = opening_of("01-soft-lookup").state["frames"][4]["told"]
+    assert told == "The same small step: hard jumps to 35. Soft glides to 29."
+    assert texts[film.MIXED]["mix"] == "0.37 × 1 + 0.63 × 10 ≈ 7"
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
-    moved = [int(texts[f"{name} moves"].split("+")[1]) for name in ("hard", "soft")]
+    before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
+    moved = [int(texts[-1][f"{name} moves"].split("+")[1]) for name in names]
     assert moved == (after - before).round().tolist() == [0, 7]
-    goes = [f"{at:.0f} → {to:.0f}" for at, to in zip(before, after, strict=True)]
-    assert [texts["hard goes"], texts["soft goes"]] == goes == ["10 → 10", "12 → 19"]
-    stays = (film.FLOOR - points(frames[-1]["stays"])[:, 1]) / film.UNIT
-    np.testing.assert_allclose(stays, [before[0], after[0]], atol=0.05)
-    rise = points(frames[-1]["rise"])
-    np.testing.assert_allclose(rise[:, 0], [film._x(film.STEP[n]) for n in (0, 1, 1)], atol=0.1)
-    np.testing.assert_allclose(
-        (film.FLOOR - rise[1:, 1]) / film.UNIT, [before[1], after[1]], atol=0.05
-    )
+    for name, *salt in zip(names, before, after, strict=True):
+        arrow = points(frames[-1][f"{name} goes"])
+        ends = [[film._x(way), film._y(at)] for way, at in zip(film.STEP, salt, strict=True)]
+        np.testing.assert_allclose([arrow[[0, -1]].mean(0), arrow[3]], ends, atol=0.1)
 
 
 @pytest.mark.lessons("01-soft-lookup")
