@@ -355,13 +355,12 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     answers = [each["answer"] for each in texts]
     assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
-    row = ("far", "times", "slope")
-    ways = [[texts[-1][f"{part} {book}"] for part in row] for book in "ABC"]
-    assert ways == [["+4", "0.25", "+1"], ["0", "0.25", "0"], ["−2", "0.50", "−1"]]
-    assert [texts[-1].get(f"area {book}") for book in "ABC"] == ["1", None, "1"]
+    assert [texts[4][f"slope {book}"] for book in "ABC"] == ["+1", "0", "−1"]
+    assert [[each[f"of {book}"] for book in "ABC"] for each in texts[5:]] == 3 * [["+1", "0", "−1"]]
+    sides = [[texts[-1].get(f"{side} {book}") for side in ("long", "wide")] for book in "ABC"]
+    assert sides == [["4 long", "0.25 wide"], [None, None], ["2 long", "0.50 wide"]]
     assert [texts[3][f"by {book}"] for book in "ABC"] == ["+0.10", "0", "−0.10"]
     assert texts[4]["division"] == "+0.10 ÷ 0.1 ≈ +1"
-    assert [texts[5][f"far {book}"] for book in "ABC"] == ["+4", "0", "−2"]
     looks = shown("05-pytorch")
     high = [float(looks[n]["tip"]["cy"]) for n in range(4)]
     assert high[0] - high[1] == pytest.approx(
@@ -369,11 +368,15 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     )  # of the dot on the scale
     assert high[3] == pytest.approx(high[0], abs=0.2)
     bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
-    assert bars == [[124, 22], [4, 22], [62, 44]]  # 31 px for 1 of a value, 88 for all shares
-    columns = [{looks[-1][f"{part} {book}"]["x"] for book in "ABC"} for part in row]
-    assert columns == [{looks[-1][head]["x"]} for head in ("distance", "share", "slopes")]
-    assert [looks[-1][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [22, 22, 44]
-    assert [looks[-1][f"chip {book}"]["height"] for book in "ABC"] == [22, 22, 44]
+    assert bars == [[124, 62], [4, 62], [62, 124]]  # 31 px for 1 of a value, 248 for all shares
+    cut = [[key[4] for key in each if key.startswith("cut")] for each in looks]
+    assert cut[:6] + cut[7:] == 6 * [[]] + [4 * ["A"] + 4 * ["C"]]  # 4 × 2 squares, and 2 × 4
+    assert all(look["stroke-width"] == 1 for key, look in looks[-1].items() if key[:3] == "cut")
+    assert texts[-1]["alike"] == "A and C: 8 squares each"
+    level = float(looks[-1]["pull A"]["y"]) + 124
+    assert [float(looks[-1][f"pull {book}"]["y"]) for book in "BC"] == [level - 2, level]
+    assert [looks[0][f"ribbon {book}"]["stroke-width"] for book in "ABC"] == [22, 22, 44]
+    assert [looks[0][f"chip {book}"]["height"] for book in "ABC"] == [22, 22, 44]
     moves, pulls = (
         {key for each in looks for key in each if key.startswith(to)} for to in ("moved", "pull")
     )
