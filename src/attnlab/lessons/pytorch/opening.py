@@ -216,7 +216,7 @@ def _bars(worked: Sequence[int] = ()) -> list[Part]:
     parts = [
         word("values", PAGE[0] - ASIDE, HEADS, "value", GREY, size=SMALL),
         line("level", [(BARS[0] - 40, y), (end, y)], INK, 1.5),
-        word("its name", end - 104, y - 10, "answer", size=SMALL),
+        word("level is", end - 104, y - 10, "answer", size=SMALL),
         word("answer", end - 34, y - 10, f"{z:.2f}", size=26, weight=700),
     ]
     if worked:

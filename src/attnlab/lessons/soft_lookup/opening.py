@@ -99,7 +99,7 @@ def _scene(n: int) -> list[Part]:
     between = (_y(SALT[1]) + _y(SALT[2])) / 2
     return [
         *levels,
-        *_traces(ENDS[2] if last else STOPS[n], 0.4 if last else 1),
+        *_traces(ENDS[2] if last else STOPS[n], 0.5 if last else 1),
         *(
             word(f"of {says}", LEFT - 20, between + down, says, GREY, "end", SMALL)
             for says, down in (("salt", -4), ("g/l", 17))
