@@ -80,11 +80,12 @@ def _y(salt: float) -> float:
 def _scene(n: int) -> list[Part]:
     """The shelf, the question and its answers so far; at last, all of them."""
     last, x, shares = n == len(STOPS) - 1, _x(STOPS[n]), answers(STOPS[n])[2]
+    seen = 0.4 if last else 0.75
     flows, books, levels = list[Part](), list[Part](), list[Part]()
     for m, share in enumerate(shares):
         at, salt, colour = _x(ENDS[m]), _y(SALT[m]), SERIES[m]
         foot, thick = (at, 4 + SPINE[1]), max(FULL * share, 0.5)
-        flow = curve(f"pours {m}", foot, (x, ASKS), colour, thick, 0.75, upright=True)
+        flow = curve(f"pours {m}", foot, (x, ASKS), colour, thick, seen, upright=True)
         flows.append(flow._replace(look={**flow.look, "stroke-linecap": "butt"}))
         books += [
             box(f"book {m}", (at - SPINE[0] / 2, 4), SPINE, colour, 0.12, 1.5),
