@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from itertools import pairwise
 
@@ -122,7 +123,11 @@ def _now(n: int) -> list[Part]:
     x, full = _x(STOPS[n]), _x(STOPS[n]) + 14 + ROOM > WIDE
     middle = min((_y(hard) + _y(soft)) / 2, FLOOR - 4 - APART / 2)
     away = max(abs(_y(hard) - _y(soft)), APART) / 2 * (1 if soft > hard else -1)
-    parts = [line("now", [(x, ASKS), (x, FLOOR)], INK, 1.5), *_dots(x, hard, soft)]
+    parts = [
+        line("now", [(x, ASKS), (x, FLOOR)], INK, 1.5),
+        box(f"hard {hard}", (x - 8, _y(hard) - 8), (16, 16), GREY),  # it jumps
+        dot("answers", x, _y(soft), 7, ORANGE, edge=GROUND),
+    ]
     for name, salt, colour, by in (("hard", hard, GREY, away), ("soft", soft, ORANGE, -away)):
         says, key = f"{name} {salt:.0f}", f"{name} {'over' if by < 0 else 'under'}"
         if full:
@@ -135,14 +140,6 @@ def _now(n: int) -> list[Part]:
         mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs if share > 0.01)
         parts.append(_tag("mix", x + 16, 165, f"{mixed} ≈ {soft:.0f}", ORANGE, 20))
     return parts
-
-
-def _dots(x: float, hard: float, soft: float) -> list[Part]:
-    """Both answers: a square, which jumps, and a dot, which glides."""
-    return [
-        box(f"hard {hard}", (x - 8, _y(hard) - 8), (16, 16), GREY),
-        dot("answers", x, _y(soft), 7, ORANGE, edge=GROUND),
-    ]
 
 
 def _tag(
@@ -177,9 +174,9 @@ def _step() -> list[Part]:
 def _arrow(key: str, start: Place, end: Place, colour: Colour) -> Part:
     long, way = math.dist(start, end), math.atan2(end[1] - start[1], end[0] - start[0])
     half = [(0, 3), (long - 16, 3), (long - 16, 11), (long, 0)]
-    shape = [complex(x, y) for x, y in (*half, *((x, -y) for x, y in half[-2::-1]))]
-    turned = [complex(*start) + each * complex(math.cos(way), math.sin(way)) for each in shape]
-    return area(key, [(each.real, each.imag) for each in turned], colour, 1, GROUND)
+    shape = [complex(*start) + complex(*each) * cmath.rect(1, way) for each in half]
+    shape += [complex(*start) + complex(x, -y) * cmath.rect(1, way) for x, y in half[-2::-1]]
+    return area(key, [(each.real, each.imag) for each in shape], colour, 1, GROUND)
 
 
 def _traces(stop: float, seen: float) -> list[Part]:
