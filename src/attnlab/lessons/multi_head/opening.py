@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -25,17 +25,18 @@ HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LETTERS = 270, 25
 PLACES = places(TEXT, LETTERS, gap=15, left=4)
-LINES = (226, 150)  # of words: before there is a table, and over it
-TOPS = {3: 0.11, 0: 0.32, 2: 0.53, 1: 0.79}  # of heads' arcs, as shares of the words' height
+LINES = (226, 142)  # of words: before there is a table, and over it
+TOPS = {3: 0.11, 0: 0.37, 2: 0.62, 1: 0.86}  # of heads' arcs, as shares of the words' height
 APART = 12  # from one arc's foot to the next, at one word
 BADGE, WAITING = 12, 32  # a number's radius; from one to the next that waits
 WAY = (328, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
-HEADING, ROWS, BAND = 198, {"with": 228, "without": 262}, 31  # of the table; how tall its rows are
-COLUMNS, HALF = {TEXT[-1]: 202, ONE: 282}, 24  # their middles, and half of a verb
+HEADING, ROWS, BAND = 182, {"with": 190, "without": 232}, 38  # of the table; how tall its rows are
+COLUMNS = {TEXT[-1]: 244, ONE: 396}  # their middles
 OFFS = {"with": (), "without": (SUBJECT,)}  # heads that are removed
-WON, BAR = 334, 140  # where bars of how often the last noun wins begin, and their longest
-ON, OFF = "500 0", "5 9"  # dashes of arcs
+WHOSE = {"with": ITS, "without": LAST}  # who decides
+WON, BAR = 164, 312  # where bars of how often the last noun wins begin, and their longest
+ON, OFF, PALE = "500 0", "5 9", 0.3  # dashes of arcs; of those that do not count
 
 
 class State(NamedTuple):
@@ -46,12 +47,14 @@ class State(NamedTuple):
         seen: heads that have been spoken of; of others nothing is known.
         off: heads that are removed; None before the verb is asked for.
         last: the last word.
+        counted: how often the last noun wins is said; heads that do not matter are pale.
     """
 
     told: str
     seen: Collection[int] = HEADS
     off: Collection[int] | None = ()
     last: str = TEXT[-1]
+    counted: bool = False
 
 
 def opening() -> Film:
@@ -69,30 +72,32 @@ def opening() -> Film:
             f"H{its[1:]} looks at “{TEXT[heard]}” ({rows[SUBJECT][heard]:.2f}), and “{VERB}” wins."
         ),
         State(f"Exchange “{TEXT[-1]}” for “{ONE}”: it stays “{VERB}”.", last=ONE),
-        State(f"Back to “{TEXT[-1]}”. This verb does without heads {named}.", off=others),
         State(
-            f"Without {its} it is “{FORMS[1]}”: wrong, but it fits “{TEXT[-1]}”.", off=(SUBJECT,)
+            f"Back to “{TEXT[-1]}”, without {its}: “{FORMS[1]}”. Wrong, but it fits “{TEXT[-1]}”.",
+            off=(SUBJECT,),
         ),
         State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
         State(
-            f"Where the two nouns disagree, the last one wins {many} without {its}, {none} with it."
+            f"If the two nouns disagree, the last one wins {many} without {its}, {none} with it.",
+            counted=True,
         ),
     ]
     frames, tried = [], dict[tuple[str, str], str]()
     for state in states:
-        verb = None if state.off is None else FORMS[singular(state.off, state.last) < 0.5]
-        led = LAST if state.off and SUBJECT in state.off else ITS
-        if verb and not {*others} & {*(state.off or ())}:
+        verb = None
+        led = LAST if state.off else ITS
+        if state.off is not None:
+            verb = FORMS[singular(state.off, state.last) < 0.5]
             tried["without" if state.off else "with", state.last] = verb
         parts = [
             *_arcs(state),
-            *_words(state, led),
+            *_words(state, LAST if state.counted else led),
             *_next(_line(state), verb, led),
             *_found(state),
-            *_tried(tried, state),
+            *(_tried(tried, state) if tried else []),
         ]
         frames.append(Frame(parts, state.told))
-    return Film("Which of four heads finds the king?", frames, HIGH)
+    return Film("Take one head away, and the last noun mostly wins", frames, HIGH)
 
 
 def singular(off: Collection[int], last: str = TEXT[-1]) -> float:
@@ -148,8 +153,8 @@ def _line(state: State) -> float:
 
 def _words(state: State, led: Colour) -> list[Part]:
     """The text; what a head looks at is in its colour, and so is the last noun where it decides."""
-    off = state.off or ()
-    inks = {_looks_at(head): _colour(head) for head in state.seen if head not in off}
+    heads = {SUBJECT} if state.counted else {*state.seen} - {*(state.off or ())}
+    inks = {_looks_at(head): _colour(head) for head in heads}
     end = len(TEXT) - 1
     if led == LAST:
         inks[end] = LAST
@@ -192,37 +197,35 @@ def _found(state: State) -> list[Part]:
 
 
 def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
-    """Which verb won, with the subject's head and without it, by the last word; at last, how often
-    the last noun wins."""
-    if not tried:
-        return []
-    parts, whose = [], {"with": ITS, "without": LAST}
-    found = len(tried) == len(ROWS) * len(COLUMNS) and not state.off
-    if found:
-        parts.append(word("wins", WON, HEADING, "last noun wins", GREY, "start"))
+    """Which verb won, with the subject's head and without it, by the last word; or how often the
+    last noun wins, in tracks from never to always."""
+    parts = list[Part]()
     for name, y in ROWS.items():
-        colour, says = whose[name], f"{name} {_named(SUBJECT)}"
+        says, whose = f"{name} {_named(SUBJECT)}", WHOSE[name]
         parts += [
-            box(f"band {name}", (0, y - BAND + 9), (WIDE, BAND), colour, 0.12),
-            word(f"row {name}", 10, y, says, GREY, "start", SMALL),
+            box(f"band {name}", (0, y), (WIDE, BAND), whose, 0.12),
+            word(f"row {name}", 10, y + 25, says, GREY, "start", SMALL),
         ]
-        if found:  # in a track from none to all
-            share, corner, high = follows_last(OFFS[name]), (WON, y - BAND + 13), BAND - 8
-            says, ink = f"{100 * share:.0f} of 100", GROUND if share > 0.5 else colour
+        if state.counted:
+            share, corner, high = follows_last(OFFS[name]), (WON, y + 4), BAND - 8
+            says, ink = f"{100 * share:.0f} of 100", GROUND if share > 0.5 else whose
             parts += [
                 box(f"track {name}", corner, (BAR, high), GROUND),
-                box(f"won {name}", corner, (BAR * share, high), colour),
-                word(f"wins {name}", WON + 10, y, says, ink, "start", weight=700),
+                box(f"won {name}", corner, (BAR * share, high), whose),
+                word(f"wins {name}", WON + 12, y + 28, says, ink, "start", 26, 700),
             ]
+    if state.counted:
+        return [*parts, word("wins", WON, HEADING, "the last noun wins", INK, "start", weight=600)]
     for last, x in COLUMNS.items():
         weight = 600 if last == state.last else 400
         parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
     for (row, last), verb in tried.items():
-        x, y, colour = COLUMNS[last], ROWS[row], whose[row]
-        parts.append(word(f"{row} {last}", x, y, verb, colour, size=24, weight=600))
-        if verb != VERB:  # a wrong one is struck
-            ends = [(x - HALF, y - 7), (x + HALF, y - 7)]
-            parts.append(line(f"struck {row} {last}", ends, LAST, 2.5))
+        x, y = COLUMNS[last], ROWS[row] + 27
+        parts.append(word(f"{row} {last}", x, y, verb, WHOSE[row], size=24, weight=600))
+        if verb != VERB:  # crossed, since it is wrong
+            at, y = x + 44, y - 8
+            ends = [(at - 7, y - 7), (at + 7, y + 7), (at, y), (at + 7, y - 7), (at - 7, y + 7)]
+            parts.append(line(f"cross {row} {last}", ends, WHOSE[row], 3))
     return parts
 
 
@@ -231,19 +234,27 @@ def _arcs(state: State) -> list[Part]:
     now, floor, badges = _rows((*TEXT[:-1], state.last)), _line(state) - 26, list[Part]()
     parts = []
     for n, head in enumerate(TOPS):
+        start = PLACES[-1] + APART * ((len(TOPS) - 1) / 2 - n)
+        pull = (1 - TOPS[head]) * floor / 0.75
+        if not state.seen:  # it may look at any word
+            parts.append(
+                arc(
+                    f"asks {n}", start, PLACES[n], floor, 1, GREY, pull=pull, dashes=OFF, thickest=2
+                )
+            )
         if head not in state.seen:
             badges += _badge(head, NEXT + WAITING * (head - 1.5), _line(state) - 132, GREY, GROUND)
             continue
         to, is_off = _looks_at(head), head in (state.off or ())
         same = [each for each in TOPS if _looks_at(each) == to]
-        start = PLACES[-1] + APART * ((len(TOPS) - 1) / 2 - n)
         end = PLACES[to] + APART * (same.index(head) - (len(same) - 1) / 2)
-        colour = GREY if is_off else _colour(head)
-        pull, key = (1 - TOPS[head]) * floor / 0.75, f"{head} to {to}"
-        look: dict[str, Any] = {"dashes": OFF if is_off else ON, "thickest": 8, "pull": pull}
-        parts.append(arc(key, start, end, floor, now[head][to], colour, **look))
-        face, ink = (GROUND, colour) if is_off else (colour, GROUND)
-        badges += _badge(head, (start + end) / 2, TOPS[head] * floor, face, ink, colour)
+        colour, pale = GREY if is_off else _colour(head), state.counted and head != SUBJECT
+        dashes, seen = OFF if is_off else ON, PALE if pale else 1
+        each = (f"{head} to {to}", start, end, floor, now[head][to], colour, seen)
+        parts.append(arc(*each, dashes=dashes, pull=pull))
+        if not pale:
+            face, ink = (GROUND, colour) if is_off else (colour, GROUND)
+            badges += _badge(head, (start + end) / 2, TOPS[head] * floor, face, ink, colour)
     return [*parts, *badges]
 
 

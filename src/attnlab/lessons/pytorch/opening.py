@@ -18,9 +18,15 @@ STEP = 0.1  # how far a score is raised
 HIGH, BOTTOM, UNIT, HEADS = 270, 302, 31, 15  # of the sheet; y of 0; px for 1; columns' names
 SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width of a book's parts
 BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
-LEFT, RIGHT, BAND, WIDE = 170, 213, 10, 78  # ends of ribbons; widths of their ends and the answer
-SCALE, SWING, MARK = 317, 64, 337  # the answer's scale, a step on it, and books' arrows beside it
-THIN, FAR, TIMES, SLOPE = 4, 368, 424, 479  # bars to values at first, on the scale; ends of columns
+LEFT, RIGHT, BAND, WIDE = 170, 213, 10, 86  # ends of ribbons; widths of their ends and the answer
+SCALE, SWING, MARK = 326, 64, 358  # the answer's scale, a step on it, and books' arrows beside it
+SLOPE, THIN = 479, 4  # end of results; a bar's width at first
+BARS, SHARE, ASIDE = (
+    (100.0, 228.0, 356.0),
+    8 * UNIT,
+    56,
+)  # bars' left; px for a share of 1; books' way
+CUTS = (UNIT, 2 * UNIT, 3 * UNIT)  # of bars, from their edges, into squares
 Numbers = Sequence[float]
 
 
@@ -52,18 +58,19 @@ def opening() -> Film:
             "Movement ÷ step is nearly a slope. All three together: the gradient.",
         ),
         Frame(
-            [*_levels(), *rest, *_bars(far, pulls)],
+            _bars(),
             f"Why? A's value is {far[a]:g} above the answer, B's level with it, "
             f"C's {-far[c]:g} below.",
         ),
         Frame(
-            [*_levels(), *rest, *_bars(far, pulls, worked=1)],
-            f"A slope is distance × share: the area of A's bar, {far[a]:g} × {shares[a]:.2f} = "
-            f"{pulls[a]:g}.",
+            _bars([a]),
+            f"Make A's bar as wide as its share: its area, {far[a]:g} × {shares[a]:.2f}, is A's "
+            f"slope, {pulls[a]:g}.",
         ),
         Frame(
-            [*_levels(), *rest, *_bars(far, pulls, worked=3)],
-            "C's bar is half as long, twice as wide: C pulls as hard. B's has no length: no pull.",
+            _bars([a, b, c]),
+            "C's bar is half as long, twice as wide: it pulls down as hard. "
+            "B's has no length: no pull.",
         ),
     ]
     return Film("Raise one score: how far does the answer move?", frames, HIGH)
@@ -125,14 +132,14 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
         end = top + thick / 2
         ribbons = [
             curve(f"under {name}", (LEFT, y), (RIGHT, end), GROUND, thick),
-            curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.55),
+            curve(f"ribbon {name}", (LEFT, y), (RIGHT, end), colour, thick, 0.4),
         ]
         look: dict[str, Any] = {"colour": INK}
         if n == lifted:
             look = {"colour": ORANGE, "size": 20, "weight": 700}
         parts += [
             *(each._replace(look={**each.look, "stroke-linecap": "butt"}) for each in ribbons),
-            box(f"part {name}", (RIGHT, top), (BAND, thick), colour, 0.55),
+            box(f"part {name}", (RIGHT, top), (BAND, thick), colour, 0.4),
             *_book(name, y, f"{value:g}", colour),
             word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
             box(f"chip {name}", (CHIP[0], y - thick / 2), (CHIP[1], thick), colour),
@@ -146,8 +153,8 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     ]
 
 
-def _book(name: str, y: float, says: str, colour: Colour) -> list[Part]:
-    (left, spine), (at, page) = SPINE, PAGE
+def _book(name: str, y: float, says: str, colour: Colour, aside: float = 0) -> list[Part]:
+    (left, spine), (at, page) = ((start - aside, wide) for start, wide in (SPINE, PAGE))
     top = y - BOOK / 2
     return [
         box(f"spine {name}", (left, top), (spine + page, BOOK), colour, 0.12, 2),
@@ -161,7 +168,7 @@ def _zoomed(z: float) -> list[Part]:
     """The answer on a scale on which a step is seen."""
     middle = _y(first := answer(SCORES))
     parts = [
-        word("zoomed", SCALE - 20, HEADS, "answer, zoomed", GREY, size=SMALL),
+        word("zoomed", SCALE, middle - SWING - 38, "answer, zoomed", GREY, size=SMALL),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
     ]
     for n, away in ((1, -14), (0, 0), (-1, 27)):
@@ -188,15 +195,11 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
             parts.append(_arrow(f"moved {name}", MARK, _y(z), far, colour, 3))
         parts.append(word(f"whose {name}", MARK + 17, y + 8, name, colour, size=22, weight=700))
         key, result = ("slope", _signed(pulls[n])) if pulls else ("by", says)
-        parts.append(_result(key, n, y, result))
+        parts.append(word(f"{key} {name}", SLOPE, y + 10, result, colour, "end", 26, 700))
         if pulls and n == books[0]:
             divided = f"{says} ÷ {STEP:g} ≈ {result}"
-            parts.append(word("division", SLOPE, 74, divided, colour, "end", SMALL, 600))
+            parts.append(word("division", SLOPE, HEADS + 28, divided, colour, "end", SMALL, 600))
     return parts
-
-
-def _result(key: str, book: int, y: float, says: str) -> Part:
-    return word(f"{key} {BOOKS[book]}", SLOPE, y + 10, says, COLOURS[book], "end", 26, 700)
 
 
 def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
@@ -207,42 +210,49 @@ def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: f
     return line(key, points, colour, thick)
 
 
-def _levels() -> list[Part]:
-    """From values to where bars end, behind all else."""
-    right = PAGE[0] + PAGE[1]
-    return [
-        line(f"level {name}", [(right, _y(value)), (SCALE, _y(value))], GREY, 1.5, 1, "2 5")
-        for name, value in zip(BOOKS, VALUES, strict=True)
-    ]
-
-
-def _bars(lengths: Numbers, pulls: Numbers, worked: int = 0) -> list[Part]:
-    """From the answer's height to values', the first ones as wide as shares: their slopes."""
-    start, heads = _y(answer(SCORES)), {"distance": FAR, "share": TIMES, "slope": SLOPE}
+def _bars(worked: Sequence[int] = ()) -> list[Part]:
+    """From the answer's height to values'; of these books as wide as shares, in squares."""
+    y, end = _y(z := answer(SCORES)), BARS[-1] + SHARE * max(weights(SCORES))
     parts = [
-        word("slopes" if head == "slope" else head, x, HEADS, head, GREY, "end", SMALL)
-        for head, x in heads.items()
-        if worked or head != "share"
+        word("values", PAGE[0] - ASIDE, HEADS, "value", GREY, size=SMALL),
+        line("level", [(BARS[0] - 40, y), (end, y)], INK, 1.5),
+        word("level is", end - 104, y - 10, "answer", size=SMALL),
+        word("answer", end - 34, y - 10, f"{z:.2f}", size=26, weight=700),
     ]
-    for n in sorted(range(len(BOOKS)), key=lambda n: -abs(lengths[n])):
-        name, share, says = BOOKS[n], weights(SCORES)[n], _signed(lengths[n])
-        colour, y, grown = COLOURS[n], _y(VALUES[n]), n < worked
-        wide = THICK * share if grown or y == start else THIN
-        high, middle = max(abs(y - start), THIN), (start + y) / 2
-        tint = 0.55 if grown and y != start else 1
-        parts += [
-            box(f"pull {name}", (SCALE - wide / 2, middle - high / 2), (wide, high), colour, tint),
-            word(f"far {name}", FAR, y + 8, says, colour, "end", SMALL, 600),
-            _result("slope", n, y - 2, _signed(pulls[n])),
-        ]
-        if grown:
-            parts.append(
-                word(f"times {name}", TIMES, y + 8, f"{share:.2f}", colour, "end", SMALL, 600)
-            )
-        if tint < 1:
-            area = f"{abs(pulls[n]):g}"
-            parts.append(word(f"area {name}", SCALE, middle + 8, area, size=22, weight=700))
-    return parts
+    if worked:
+        parts.append(word("areas", end, 58, "slope = length × width", anchor="end", weight=600))
+    if len(worked) > 1:
+        parts.append(word("alike", end, 86, "A and C: 8 squares each", GREY, "end", SMALL))
+    return [*parts, *(part for n in range(len(BOOKS)) for part in _bar(n, n in worked))]
+
+
+def _bar(n: int, grown: bool) -> list[Part]:
+    """A book, its value's level, how far that is from the answer, and its slope."""
+    name, colour, left, away = BOOKS[n], COLOURS[n], BARS[n], VALUES[n] - answer(SCORES)
+    y, share, high = _y(VALUES[n]), weights(SCORES)[n], max(UNIT * abs(away), THIN)
+    full, slope = SHARE * share, _signed(slopes(SCORES)[n])
+    top = min(y, y + UNIT * away) - (0 if away else THIN / 2)
+    middle, right, half = left + full / 2, left + full, top + high / 2
+    across = full if grown or not away else THIN
+    parts = [
+        *_book(name, y, f"{VALUES[n]:g}", colour, ASIDE),
+        box(f"pull {name}", (left, top), (across, high), colour, 0.5 if away else 1),
+    ]
+    says = word(f"of {name}", middle, half + 13 if away else y - 10, slope, size=34, weight=700)
+    if not away:
+        return [*parts, says]
+    place, anchor, aside = (right + 8, "start", -9) if away > 0 else (left - 8, "end", high + 21)
+    long, wide = f"{abs(away):g} long", f"{share:.2f} wide"
+    parts += [
+        line(f"level {name}", [(BARS[0] - 40, y), (right, y)], GREY, 1.5, 1, "2 5"),
+        word(f"long {name}", place, half + 6, long, colour, anchor, SMALL),
+    ]
+    if grown:
+        cuts = [[(left + at, top), (left + at, top + high)] for at in CUTS if at < full - 1]
+        cuts += [[(left, top + at), (right, top + at)] for at in CUTS if at < high - 1]
+        parts += [line(f"cut {name} {k}", ends, GROUND, 1) for k, ends in enumerate(cuts)]
+        parts.append(word(f"wide {name}", middle, top + aside, wide, colour, size=SMALL))
+    return [*parts, says]
 
 
 def _signed(number: float, places: int = 0) -> str:
