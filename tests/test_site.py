@@ -20,6 +20,7 @@ from attnlab.asking import KEPT
 from attnlab.figures.live.fallback import MOVES
 from attnlab.figures.live.recording import marked
 from attnlab.lessons import lesson, slugs
+from attnlab.lessons.soft_lookup.opening import opening
 from attnlab.published import PUBLISHED_AT, Places
 from docs import frame, runs, site
 from tests.course import ROOT, read, released_path
@@ -278,7 +279,9 @@ def test_the_covers_figure_moves_and_changes_colour_with_the_theme(
 ) -> None:
     with opened(chromium, built / "index.html") as page:
         page.locator(".attn-figure input[type=range]").press("End")
-        expect(page.locator(".attn-figure .told")).to_contain_text("Every step moves soft")
+        expect(page.locator(".attn-figure .told")).to_have_text(
+            opening().state["frames"][-1]["told"]
+        )
         colour = "getComputedStyle(document.querySelector('.attn-figure path[stroke]')).stroke"
         light = page.evaluate(colour)
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
