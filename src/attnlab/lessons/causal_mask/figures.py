@@ -174,7 +174,7 @@ def given_away(
         apart: for each text and model, both losses.
         best: the honest best for each text.
     """
-    figure, axes = new_figure(columns=len(apart), width=10.2, height=4.3)
+    figure, axes = new_figure(columns=len(apart), width=9.8, height=4.3)
     words: list[str] = []
     leaks = [
         {name for name, (trained, cut) in models.items() if cut - trained > LEAKS}

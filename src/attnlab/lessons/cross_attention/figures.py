@@ -42,7 +42,7 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     rows = max(len(queries) for _, queries, _, _ in panels.values())
     figure, axes = new_figure(
         columns=len(panels),
-        width=min(0.65 * sum(widths), WIDEST),
+        width=min(0.56 * sum(widths), WIDEST),
         height=1.9 + 0.44 * rows,
         width_ratios=widths,
     )
