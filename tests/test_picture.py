@@ -260,7 +260,7 @@ def test_models_that_never_learn_are_told_from_those_that_fail_at_new_places() -
     draw = figures.position.beyond
     lines = draw(curves, 5, 0.1).title.splitlines()
     assert lines[0] == "At new places falls fail; on go on"
-    assert lines[1].endswith("Grey: never never learn it.")
+    assert lines[1].endswith("Grey lines: never never learn it.")
     assert "Grey" not in draw({"on": good, "falls": curves["falls"]}, 5, 0.1).title
     assert "new places" not in draw({"on": good, "never": bad}, 5, 0.1).title
 

@@ -128,7 +128,7 @@ print("output of sat:", (shares @ pages)[2])
 figures.causal_mask.ladder(averages, open_or_not, shares, four)
 
 # %% [markdown]
-# *Sat* differs most: *cat* gets 0.67 instead of 0.33.
+# *Sat* differs most: *cat* gets 0.67 instead of ⅓.
 #
 # ## Why a decoder must not see the future
 #

@@ -150,7 +150,7 @@ def beyond(
     place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     name_lines(place, led=True)
     on, fall = (" and ".join(kinds[colour]) for colour in (BLUE, ORANGE))
-    never = f" Grey: {' and '.join(kinds[GREY])} never learn it." if kinds[GREY] else ""
+    never = f" Grey lines: {' and '.join(kinds[GREY])} never learn it." if kinds[GREY] else ""
     return Picture(
         figure,
         f"Share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "
