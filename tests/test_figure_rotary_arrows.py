@@ -97,6 +97,23 @@ def test_the_shadow_that_is_drawn_times_the_querys_length_is_the_dot_product(
         assert shadow * np.linalg.norm(pair.query) == pytest.approx(pair.product, abs=3e-3)
 
 
+def test_grey_arrows_stay_where_both_pointed_before_they_were_moved(figure: RotaryArrows) -> None:
+    def directions(*names: str) -> list[float]:
+        drawn = "".join(figure.state["pictures"][:-1])
+        return [
+            float(found) % 360
+            for name in names
+            for found in re.findall(rf'data-key="{name}" transform="rotate\((-?[\d.]+)\)', drawn)
+        ]
+
+    at_first = directions("q", "k")
+    assert directions("ghost-q", "ghost-k") == at_first
+    figure.moved = 5
+    assert directions("ghost-q", "ghost-k") == pytest.approx(at_first)
+    moved = [(old - new) % 360 for old, new in zip(at_first, directions("q", "k"), strict=True)]
+    assert moved == pytest.approx([150, 15, 150, 15], abs=0.02)
+
+
 def test_degrees_are_whole_above_10_and_last_bits_decide_nothing() -> None:
     angles = (57.3, -30.4, 9.96, 22.5 + 1e-12, 22.5 - 1e-12)
     assert [in_degrees(angle) for angle in angles] == ["57", "−30", "9.96", "22", "22"]

@@ -87,6 +87,7 @@ def test_a_mask_is_painted_by_keyboard_and_python_reads_it(painter: FigureLab) -
     painted(painter, "cat to sat: open, 0.67")
     painter.has_focus("cat to sat: open, 0.67")
     expect(painter.figure.locator(".told")).to_contain_text("“cat” listens most to “sat” (0.67)")
+    expect(painter.figure.locator("th.read")).to_have_text(["sat"])
     blocked(painter, [[3], [3], [3], []])
     letters = painter.ask("print(*sum(figure.state['conventions'][0]['letters'], []))").split()
     grid = painter.figure.get_by_role("grid", name="attend, True = attend")

@@ -168,16 +168,14 @@ def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
     assert "two: wide 1.00; framed wide, 1.00" in drawn.alt
 
 
-def test_a_weight_without_a_match_is_told_only_where_it_is_high() -> None:
-    words, keys = ["a", "b"], ["x", "y"]
-    panels = {"all": (np.eye(2), words, keys, None)}
-    draw = figures.cross_attention.maps
-    high = draw({**panels, "few": ([[1, 0], [0.8, 0.2]], words, ["x", "z"], None)}, "all away")
-    assert high.title.splitlines()[1:] == [
-        "In a framed row even 0.80 is no match: the weight has to go somewhere."
-    ]
-    low = draw({**panels, "few": ([[1, 0], [0.5, 0.5]], words, ["x", "z"], None)}, "all away")
-    assert low.title == "all away"
+def test_rows_whose_match_is_not_there_are_called_so() -> None:
+    queries, keys = ["a", "b"], ["x", "y"]
+    panels = {"all": (np.eye(2), queries, keys, None)}
+    few = (np.full((2, 2), 0.5), queries, ["x", "z"], None)
+    light, _ = parts(figures.cross_attention.maps({**panels, "few": few}, "all away"))
+    said = ["".join(text.itertext()) for part in light for text in part.iter(f"{SVG}text")]
+    assert said.count("no match") == 1, "of b alone"
+    assert not any("\n" in word or "ahead" in word for word in said)
 
 
 def test_a_query_that_looks_ahead_in_one_map_is_framed_where_it_may_not() -> None:
@@ -209,6 +207,62 @@ def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
     shuffled = draw(weights, words, weights[::-1, ::-1], words[::-1])
     assert shuffled.title == "“the cat” or “cat the”: “cat” puts 0.40 on “the” both times"
     assert draw(weights, words, weights, words[::-1]).title == ""
+
+
+@pytest.mark.parametrize(
+    ("dice", "sheep", "title"),
+    [
+        (
+            (1.0, 9.0),
+            (0.1, 0.1),
+            "On dice, each leak beats the honest best until texts are cut off",
+        ),
+        ((1.9, 9.0), (0.1, 0.1), ""),
+        ((1.0, 1.3), (0.1, 0.1), ""),
+        ((1.8, 1.8), (0.1, 0.9), ""),
+        ((1.8, 1.8), (0.1, 0.1), ""),
+    ],
+    ids=["seen", "not good", "not bad", "elsewhere", "none"],
+)
+def test_leaks_are_said_to_be_too_good_where_each_is(
+    dice: tuple[float, float], sheep: tuple[float, float], title: str
+) -> None:
+    honest = {"dice": (1.8, 1.8), "sheep": (0.1, 0.1)}
+    losses = {
+        text: {"yours": honest[text], "late mask": own}
+        for text, own in (("dice", dice), ("sheep", sheep))
+    }
+    drawn = figures.causal_mask.given_away(losses, {"dice": 1.8, "sheep": 0.1})
+    assert drawn.title.splitlines()[0] == title
+
+
+def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:
+    def right(x: torch.Tensor, heads: int) -> torch.Tensor:
+        return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+    def wrong(x: torch.Tensor, heads: int) -> torch.Tensor:
+        return x.reshape(len(x), heads, *x.transpose(1, 2).unflatten(1, (heads, -1)).shape[:1:-1])
+
+    def drawn(cuts: dict[str, Callable[[torch.Tensor, int], torch.Tensor]]) -> Picture:
+        return figures.multi_head.owners(cuts, "abcd", 6, 2)
+
+    both = drawn({"split": right, "shorter": wrong})
+    assert both.title == "Shorter gives a head 2 whole tokens, not a part of each"
+    light, _ = parts(both)
+    assert "✓ split" in words(light[0])
+    assert "✗ shorter" in words(light[1])
+    assert drawn({"split": right, "again": right}).title == ""
+
+
+def test_models_that_never_learn_are_told_from_those_that_fail_at_new_places() -> None:
+    good, bad = np.ones(9), np.full(9, 0.2)
+    curves = {"on": good, "falls": np.where(np.arange(9) < 5, 1, 0.2), "never": bad}
+    draw = figures.position.beyond
+    lines = draw(curves, 5, 0.1).title.splitlines()
+    assert lines[0] == "At new places falls fail; on go on"
+    assert lines[1].endswith("Grey lines: never never learn it.")
+    assert "Grey" not in draw({"on": good, "falls": curves["falls"]}, 5, 0.1).title
+    assert "new places" not in draw({"on": good, "never": bad}, 5, 0.1).title
 
 
 @pytest.mark.slow

@@ -128,7 +128,7 @@ print("output of sat:", (shares @ pages)[2])
 figures.causal_mask.ladder(averages, open_or_not, shares, four)
 
 # %% [markdown]
-# *Sat* differs most: *cat* gets 0.67 instead of 0.33.
+# *Sat* differs most: *cat* gets 0.67 instead of ⅓.
 #
 # ## Why a decoder must not see the future
 #
@@ -178,7 +178,7 @@ everything = torch.ones(12, 12).bool()  # True = attend: no mask
 readers: dict[str, Callable] = {
     "causal": texts.masked(everything.tril()),
     "no mask": texts.masked(everything),
-    "itself alone": texts.masked(torch.eye(12).bool()),
+    "sees only itself": texts.masked(torch.eye(12).bool()),
 }
 trained = texts.train_on_both(loss_on, readers)
 
@@ -588,7 +588,7 @@ figures.causal_mask.one_mask(upper, by_module[0], by_sdpa[0], four)
 
 # %% [markdown]
 # The triangles are opposite. To SDPA the mask said: read the future and nothing else, not even yourself. *On* has no
-# future here, so SDPA gives it a row of 0. Put the convention in the name
+# future here, so SDPA gives it a row of 0. (This is PyTorch 2.13; older versions gave NaN.) Put the convention in the name
 # (`attend`, `blocked`).
 #
 # ### is_causal aligns top-left

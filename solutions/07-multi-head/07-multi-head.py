@@ -233,17 +233,18 @@ with torch.no_grad():
     said, maps = zip(*(own[0](x) for own in models.values()), strict=True)
 for name, guesses in zip(models, said, strict=True):
     print(f"{name:24}", (guesses[0, 1:].argmax(dim=-1) + 1).tolist())
-figures.multi_head.patterns(dict(zip(models, maps, strict=True)), names)
+drawn = {name: own for name, own in zip(models, maps, strict=True) if "hidden" not in name}
+figures.multi_head.patterns(drawn, names)
 
 # %% [markdown]
-# Each single head looks at both visitors, but brings back one average: for *law 4*, something of a 1 and
+# The single head looks at both visitors, but brings back one average: for *law 4*, something of a 1 and
 # something of a 3. And a card does not say whether it is the front's or the twin's. (If it did, as a who-word and a where-word do, one head and a linear layer would read both.)
 #
 # A linear layer adds up what the cards say, each times its weight. The heavier card wins, and it wins for both
 # questions. So the first model follows one visitor for both questions. Where the answers differ, it says the same
 # number for both about nine times out of ten.
 #
-# A hidden layer can listen to the softer card as well. In the second map the twin has two to four times the
+# A hidden layer can listen to the softer card as well. In its map, not drawn here, the twin has two to four times the
 # weight of the one in front (with other seeds it is the other way round), and that tells who said what. Exchange these
 # two weights in every row, and most of its answers change places. So the hidden layer has a puzzle to
 # solve: a layer of 16 numbers (408 parameters) mostly solves it, and one of 4 does not. A linear layer with 136
@@ -269,6 +270,7 @@ sentence = "<s> the king behind the dogs that the boys see".split()
 without = measure.removal(model, 1, sentence)  # layers are counted from 0
 learned = figures.live.Heads(small.weights(sentence)[1], sentence, without=without)
 learned.row = len(sentence) - 1  # *see*
+learned.title = "Layer 2, its heads side by side"
 learned
 
 # %% nbgrader={"grade": false, "grade_id": "quiz-predict-removed", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -316,7 +316,7 @@ figures.cross_attention.maps(
         "the whole sentence": (weights[0], english, german, None),
         "a short one, and dummies": (weights[1], english, short, blocked),
     },
-    "Who finds no match still has to give all of its weight away",
+    "A query without a match must still give all its weight away",
 )
 
 # %% [markdown]
@@ -471,7 +471,7 @@ figures.cross_attention.maps(
         "decoder, self": (decoder, english, english, future),
         "cross": (weights[0], english, german, None),
     },
-    "The encoder may look ahead; the decoder may not, but may read the German to its end",
+    "The decoder may not look ahead, yet reads the German to its end",
 )
 
 # %% [markdown]

@@ -130,11 +130,13 @@ for asked, promised in ((3, 1), (5, 3), (3, 0)):
 # ## See it: two arrows
 #
 # These are [**rotary positions**](../glossary.md#rotary-positions), the last way that you build. Pair 0 is the one from your table, with 30° a step. Pair 1
-# turns by 3° a step. A dotted line shows where an arrow pointed before you turned it. Move the
+# turns by 3° a step. Both were moved on by 3; grey arrows show where they pointed before. Move the
 # query (q, orange) or the key (k, blue) by slider or arrow keys; then move *both*. Which numbers stay the same?
 
 # %% nbgrader={"grade": false, "grade_id": "see-arrows", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.RotaryArrows([2, 0, 2, 0], [1, 0, 0.5, 1], query_at=3, key_at=1, degrees=[30, 3])
+figures.live.RotaryArrows(
+    [2, 0, 2, 0], [1, 0, 0.5, 1], query_at=3, key_at=1, moved=3, degrees=[30, 3]
+)
 
 # %% [markdown]
 # If you move both, all four arrows turn, and the score stays at 2.20. If you move one, pair 0 changes its part of the

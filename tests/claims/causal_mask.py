@@ -314,12 +314,16 @@ def one_cell_of_one_head_decides_the_verb() -> None:
         mask_painter.drawn(preset, 10, 8, 3)
         for preset in ("causal", "causal and padding", "window")
     )
-    assert "see runs" in told(causal)
-    assert "see run”" in told(window)
+    everything = np.ones((10, 10), dtype=bool)
+    assert told(everything) == "“see” reads “king” (0.99): the verb is “runs”"
+    assert told(causal) == f"{told(everything)}, as with no mask"
+    assert told(window).endswith("the verb is “run”; with no mask, “runs”")
+    nothing = causal & (np.arange(10)[:, None] < 9)
+    assert told(nothing).startswith("“see” reads nothing: the verb is “")
     for m, word in enumerate(words):
         one = causal.copy()
         one[-1, m] = False
-        assert ("see run”" in told(one)) == (word == "king")
+        assert ("verb is “run”" in told(one)) == (word == "king")
     assert [n for n, _ in np.argwhere(causal & ~padded)] == [8, 9, 9]
 
 

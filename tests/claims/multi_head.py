@@ -155,7 +155,7 @@ def one_head_with_a_hidden_layer_answers_both(seed: int) -> None:
 
 
 @lesson.says(
-    "In the second map the twin has two to four times the weight of the one in front (with other seeds it is the other way round), and that tells who said what.",
+    "In its map, not drawn here, the twin has two to four times the weight of the one in front (with other seeds it is the other way round), and that tells who said what.",
     "Exchange these two weights in every row, and most of its answers change places.",
     "A hidden layer can listen to the softer card as well.",
 )

@@ -41,7 +41,10 @@ function draw(body, model) {
       each.moveTo({ row }); // where Tab leads
       each.highlight(row);
     }
-    const { told: sentences, named } = model.get("state");
+    const { told: sentences, named, weights } = model.get("state");
+    const most = Math.max(...weights[row]);
+    table.node.querySelectorAll('th[scope="col"]').forEach((head, m) =>
+      head.classList.toggle("read", most > 0 && weights[row][m] === most));
     setText(whose, `“${named[row]}” in numbers`);
     for (const each of [told, said]) setText(each, sentences[row]);
   };

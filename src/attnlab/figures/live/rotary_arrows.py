@@ -117,7 +117,8 @@ def turned(inputs: Values) -> list[Pair]:
     for n, speed in enumerate(inputs["degrees"].tolist()):
         q, k = (inputs[name][2 * n : 2 * n + 2] for name in ("query", "key_vector"))
         angles = (places[0] * speed, places[1] * speed)
-        pairs.append(Pair(speed, q, k, _turn(q, angles[0]), _turn(k, angles[1]), angles))
+        arrows = (_turn(q, angles[0]), _turn(k, angles[1]))
+        pairs.append(Pair(speed, q, k, *arrows, angles, inputs["moved"] * speed))
     return pairs
 
 
@@ -148,7 +149,7 @@ def table(pairs: list[Pair]) -> list[list[str]]:
     return [*lines, ["score", "", "", "", written(sum(pair.product for pair in pairs), 2)]]
 
 
-NOTE = "q · k = length of q × shadow of k on it, green. Dotted: the arrows at position 0."
+NOTE = "q · k = length of q × shadow of k on it, green. Grey: before both were moved."
 HEADS = ("", "query turned by", "key turned by", "between them", "dot product")
 
 

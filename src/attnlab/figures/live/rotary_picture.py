@@ -16,11 +16,11 @@ from attnlab.figures import palette
 from attnlab.figures.live.on_paper import short, written
 from attnlab.figures.live.strokes import svg, text
 
-RADIUS, ROOM = 100, 34  # of the circle in a picture, and around it
+RADIUS, ROOM = 100, 30  # of the circle in a picture, and around it
 FAR = RADIUS + 23  # from the middle to the degrees
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
-WIDE, LINE, BAR = 220, 64, 30  # of the picture of a score: how wide, a line of it, and a bar
+WIDE, LINE, BAR = 220, 96, 48  # of the picture of a score: how wide, a line of it, and a bar
 BLUE, ORANGE, GREEN, GREY = (
     each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.GREY)
 )
@@ -35,6 +35,7 @@ class Pair:
         query, key: (2,), as they are without positions.
         turned_query, turned_key: (2,), turned.
         angles: degrees by which each was turned, query first.
+        moved: degrees of these by which both were moved.
     """
 
     speed: float
@@ -43,6 +44,7 @@ class Pair:
     turned_query: np.ndarray
     turned_key: np.ndarray
     angles: tuple[float, float]
+    moved: float
 
     @property
     def product(self) -> float:
@@ -75,7 +77,7 @@ def in_degrees(value: float) -> str:
 def picture(n: int, pair: Pair, most: float) -> str:
     """Two arrows in a circle and the shadow of one on the other, as an SVG.
 
-    Dashed: where they would point at position 0.
+    Grey: where both pointed before they were moved.
     """
     said = (
         f"pair {n}: query arrow turned by {in_degrees(pair.angles[0])} degrees, key arrow by "
@@ -93,7 +95,8 @@ def picture(n: int, pair: Pair, most: float) -> str:
         (-edge, -edge, 2 * edge, 2 * edge),
         f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.8"/>',
         f'<path d="{cross}" stroke="{GREY}" stroke-width="0.6"/>',
-        *map(_ghost, ends, lengths, (ORANGE, BLUE)),
+        _sector(key - pair.moved, way, "", "ghost") if min(lengths) >= 1 else "",
+        *map(_ghost, (query - pair.moved, key - pair.moved), lengths, "qk"),
         _angle(key, way, pair.between) if min(lengths) >= 1 else "",
         _arrow(query, lengths[0], ORANGE, "q", 3.0, 13 if way >= 0 else -13),
         _shadow(query, pair.shadow * scale, lengths[1], way),
@@ -120,10 +123,10 @@ def score_picture(pairs: Sequence[Pair]) -> str:
 
     drawn = []
     for n, (label, start, width, colour) in enumerate(rows):
-        left, top = across(min(start, start + width)), LINE * n + 20
+        left, top = across(min(start, start + width)), LINE * n + 24
         bold = ' font-weight="bold" font-size="1.3em"' if n == len(pairs) else ""
         drawn += [
-            text(0, top - 6, label, more=bold),
+            text(min(left + 5, WIDE - 100), top - 7, label, more=bold),
             f'<rect x="{left:.1f}" y="{top}" width="{abs(width) * WIDE / (2 * most):.1f}" '
             f'height="{BAR}" fill="{colour}"/>',
             f'<path d="M{across(start + width):.1f} {top + BAR}v{LINE - BAR}" stroke="{GREY}" '
@@ -138,7 +141,7 @@ def score_picture(pairs: Sequence[Pair]) -> str:
         f'<path d="M{across(0):.1f} 14V{high - 8}" stroke="{GREY}"/>',
         text(across(0), high + 6, "0", "middle", f' fill="{GREY}"'),
         wide=WIDE + 60,
-        size=13,
+        size=15,
     )
 
 
@@ -155,10 +158,15 @@ def _upright(degrees: float, x: float, y: float, text: str, colour: str = "curre
     )
 
 
-def _ghost(degrees: float, length: float, colour: str) -> str:
-    """Where an arrow would point at position 0."""
-    line = f'<path d="M0 0H{length:.1f}" stroke="{colour}" stroke-dasharray="2 3"/>'
-    return _turned(degrees, line, f"ghost-{colour}")
+def _ghost(degrees: float, length: float, name: str) -> str:
+    """Where an arrow pointed before it was moved."""
+    if length < 1:
+        return ""
+    shapes = (
+        f'<path d="M0 0H{max(length - 11, 0):.1f}" stroke="{GREY}" stroke-width="3" opacity="0.6"/>'
+        f'<path d="M{length:.1f} 0l-13 -6v12z" fill="{GREY}" opacity="0.6"/>'
+    )
+    return _turned(degrees, shapes, f"ghost-{name}")
 
 
 def _shadow(query: float, shadow: float, length: float, way: float) -> str:
@@ -188,18 +196,23 @@ def _angle(start: float, way: float, between: float) -> str:
         way: degrees from there to the query's, negative if clockwise.
         between: degrees, as they are told.
     """
-    first, middle = min(start, start + way), start + way / 2
+    middle = start + way / 2
     # A circle begins at its right and runs clockwise; its length is taken to be 360.
     arc = (
         f'<circle r="{RADIUS}" fill="none" stroke="currentColor" stroke-width="3" pathLength="360" '
         f'stroke-dasharray="{abs(way):.2f} 360"/>'
     )
-    x, y = (RADIUS * each(np.radians(abs(way))) for each in (np.cos, np.sin))
-    sector = f"M0 0H{RADIUS}A{RADIUS} {RADIUS} 0 0 1 {x:.1f} {y:.1f}z"
-    face = f'<path d="{sector}" fill="currentColor" fill-opacity="0.08"/>'
-    return _turned(first + abs(way), face + arc, "arc") + _turned(
+    return _sector(start, way, arc, "arc") + _turned(
         middle, _upright(middle, FAR, 0, f"{in_degrees(between)}°"), "degrees"
     )
+
+
+def _sector(start: float, way: float, more: str, key: str) -> str:
+    """The face between a direction and another, and more shapes that run clockwise to its first."""
+    x, y = (RADIUS * each(np.radians(abs(way))) for each in (np.cos, np.sin))
+    edge = f"M0 0H{RADIUS}A{RADIUS} {RADIUS} 0 0 1 {x:.1f} {y:.1f}z"
+    face = f'<path d="{edge}" fill="currentColor" fill-opacity="0.08"/>'
+    return _turned(max(start, start + way), face + more, key)
 
 
 def _arrow(degrees: float, length: float, colour: str, name: str, width: float, side: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from attnlab.figures.picture import (
 FAR = 10.5  # nats: what is further is an arrow, with its number
 LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 APART = 0.05  # nats below the honest best, by looking ahead, or above it, by learning less
+GAP = 0.4  # of a row, between models that leak and others
 ZONE = "#ececec"  # below the honest best
 STROKES = ("-", "--", ":")
 WRONG = {  # what is, in models that the lesson breaks
@@ -48,20 +49,22 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         tokens: N labels.
     """
     blocked = np.isneginf(as_array(scores))
-    figure, axes = new_figure(columns=4, width=9.9, height=3.1)
-    read = np.where(blocked, 0.0, 0.2)  # these are no weights
-    panels = (
-        ("1. loop:\nreads its past", read, ("✓", "")),
-        ("2. matrix:\n1/n for each", as_array(averages), None),
-        ("3. scores: softmax\nmakes matrix 2", read, ("0", "−∞")),
-        ("4. queries, keys\nset the scores", as_array(weights), None),
+    figure, axes = new_figure(columns=4, width=10.6, height=3.3)
+    no_weights = np.zeros(blocked.shape)
+    panels: Any = (
+        ("1. loop:\nreads its past", no_weights, lambda n: "✓", ""),
+        ("2. matrix:\n1/n for each", as_array(averages), lambda n: f"1/{n}" if n > 1 else "1", ""),
+        ("3. scores: softmax\nmakes matrix 2", no_weights, lambda n: "0", "−∞"),
+        ("4. queries, keys\nset the scores", as_array(weights), None, ""),
     )
-    for place, (title, matrix, marks) in zip(axes[0], panels, strict=True):
+    for place, (title, matrix, mark, hidden) in zip(axes[0], panels, strict=True):
         draw_heatmap(place, matrix, tokens, tokens, title)
         hatch(place, blocked)
-        if marks is not None:
-            for text, hidden in zip(place.texts, blocked.ravel(), strict=True):
-                text.set_text(marks[int(hidden)])
+        for text, (n, m) in zip(place.texts, np.ndindex(blocked.shape), strict=True):
+            if blocked[n, m]:
+                text.set_text(hidden)
+            elif mark:
+                text.set_text(mark(n + 1))
     rows = "; ".join(
         f"{token} {', '.join(f'{weight:.2f}' for weight in row)}"
         for token, row in zip(tokens, as_array(weights), strict=True)
@@ -73,7 +76,7 @@ def ladder(averages: Numbers, scores: Numbers, weights: Numbers, tokens: Sequenc
         "reader's loop reads. Second, the matrix of averages: row n has 1/n in its first n cells. "
         "Third, scores of 0 and, where it is hatched, minus infinity: their softmax is the second "
         f"panel. Fourth, the weights that queries and keys set, row by row: {rows}.",
-        "Three ways to average the past; in the fourth, queries and keys weigh it\n"
+        "Three ways to average the past, and one to weigh it\n"
         "Hatched: words that are not there yet.",
     )
 
@@ -104,7 +107,7 @@ def one_mask(mask: Numbers, by_module: Numbers, by_sdpa: Numbers, tokens: Sequen
     hatch(axes[0, 1], module == 0)
     hatch(axes[0, 2], sdpa == 0)
     is_opposite = not module[future].any() and not sdpa[~future].any()
-    title = "The same mask: one function hides the future, the other reads only the future"
+    title = "One mask: the module hides the future, SDPA reads only the future"
     return Picture(
         figure,
         "A mask that is True above the diagonal, where an outline is, and two heatmaps of weights "
@@ -142,7 +145,8 @@ def losses(
             stroke = next(strokes[colour])
             place.plot(as_array(curve), color=colour, linestyle=stroke, linewidth=2, label=name)
             words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
-        place.set(xlabel="step", ylim=(-0.05, None), xlim=(0, len(curve) - 1))
+        place.set(xlabel="step", ylim=(-0.05, None), xlim=(0, len(curve)))
+        place.set_xticks([0, len(curve) // 2, len(curve)])
         place.set_title(f"{text}: loss, nats")
         place.set_yticks([0, 0.5, 1, 1.5])
         place.tick_params(labelleft=True)
@@ -152,7 +156,7 @@ def losses(
     title = ""
     if cheats:
         fall = f"{_listed(cheats)} {'falls' if len(cheats) == 1 else 'fall'}"
-        title = f"Too good to be true: on {' and '.join(trained)}, {fall} below the honest best"
+        title = f"Too good to be true: {fall} below the honest best"
     return Picture(
         figure,
         f"Training losses, a panel a text, grey below the honest best. {'; '.join(words)}.",
@@ -170,33 +174,42 @@ def given_away(
         apart: for each text and model, both losses.
         best: the honest best for each text.
     """
-    figure, axes = new_figure(columns=len(apart), width=10.2, height=4)
+    figure, axes = new_figure(columns=len(apart), width=9.8, height=4.3)
     words: list[str] = []
-    leaks: set[str] = set()
-    looked_good = True
-    for place, (text, models) in zip(axes[0], apart.items(), strict=True):
+    leaks = [
+        {name for name, (trained, cut) in models.items() if cut - trained > LEAKS}
+        for models in apart.values()
+    ]
+    leaky = set().union(*leaks)
+    names = [*next(iter(apart.values()))]
+    steps = [1 + GAP * ((one in leaky) != (other in leaky)) for one, other in pairwise(names)]
+    heights = [0, *np.cumsum(steps)]
+    for place, (text, models), leaking in zip(axes[0], apart.items(), leaks, strict=True):
         floor, far = best[text], min(FAR, max(max(both) for both in models.values()))
         place.axvline(floor, color=GREY, linewidth=1, zorder=0)
         place.text(floor, -0.8, f"honest best, {floor:.2f}", color=QUIET)
-        for n, (name, (trained, cut)) in enumerate(models.items()):
+        for y, (name, (trained, cut)) in zip(heights, models.items(), strict=True):
             colour, said = BLUE, f"{trained:.2f}"
-            if cut - trained > LEAKS:
-                leaks.add(name)
-                looked_good &= trained < floor + APART
+            if name in leaking:
                 colour, said = ORANGE, f"{trained:.2f} → {cut:.2f}"
-            elif name in leaks:
+            elif name in leaky:
                 said += ", no leak to see"
             elif trained > floor + APART:
                 said += ", learned less"
             dot: dict = {"color": colour, "marker": "o", "markersize": 9, "clip_on": False}
-            ends = min(cut, far)
-            place.plot([trained, ends], [n, n], color=colour, linewidth=3)
-            end = {"marker": ">"} if cut > far else {"markerfacecolor": "white", "mew": 2.5}
-            place.plot(ends, n, **{**dot, **end})
-            place.plot(trained, n, **dot)
+            end = {"markerfacecolor": "white", "mew": 2.5}
+            ends = cut
+            if cut > far:  # an arrow, and the line is broken
+                end, ends = {"marker": ">"}, 1.2 * far
+                ground: Any = {"facecolor": "white", "linewidth": 0, "pad": 0}
+                look: Any = {"ha": "center", "va": "center", "weight": "bold"}
+                place.text(far, y, "//", color=colour, bbox=ground, zorder=3, **look)
+            place.plot([trained, ends], [y, y], color=colour, linewidth=3)
+            place.plot(ends, y, **{**dot, **end})
+            place.plot(trained, y, **dot)
             place.annotate(
                 said,
-                (max(trained, ends), n),
+                (max(trained, ends), y),
                 (12, 0),
                 textcoords="offset points",
                 va="center",
@@ -204,11 +217,12 @@ def given_away(
             )
             words.append(f"{text}, {name}: {trained:.2f} and {cut:.2f}")
         told = [f"{name}\n" if name in WRONG else name for name in models]  # room for a line
-        place.set_yticks(range(len(models)), told)
-        for n, name in enumerate(models):
+        place.set_yticks(heights, told)
+        for y, name, label in zip(heights, models, place.get_yticklabels(), strict=True):
+            label.set_color(ORANGE if name in leaky else "black")
             place.annotate(
                 WRONG.get(name, ""),
-                (0, n),
+                (0, y),
                 (-8, -9),
                 xycoords=("axes fraction", "data"),
                 textcoords="offset points",
@@ -216,22 +230,26 @@ def given_away(
                 va="center",
                 color=QUIET,
             )
-        place.set(ylim=(len(models) - 0.4, -0.7), xlim=(-0.05 * far, 1.75 * far))
+        place.set(ylim=(heights[-1] + 0.6, -0.7), xlim=(-0.05 * far, 1.9 * far))
         place.set_xticks(np.arange(0, far, 5 if far > 5 else 1))
         place.spines["left"].set_visible(False)
         place.tick_params(which="both", length=0)
-        place.tick_params(axis="y", labelcolor="black", pad=8)
+        place.tick_params(axis="y", pad=8)
         place.set_title(text, pad=24)
         place.set_xlabel("loss, nats")
+    (first, models), *_ = apart.items()
     title = ""
-    if leaks and looked_good:
-        where = f"On {next(iter(apart))}, each leak"
-        title = f"{where} looks good in training and fails on cut-off texts"
+    if (
+        leaky
+        and leaky == leaks[0]
+        and all(models[name][0] < best[first] - APART < models[name][1] for name in leaky)
+    ):
+        title = f"On {first}, each leak beats the honest best until texts are cut off"
     return Picture(
         figure,
         f"Pairs of dots, a panel a text, a row a model: the loss in training and on texts that are "
         f"cut off. {'; '.join(words)}.",
-        f"{title}\n● in training   ○ on texts cut off after each word",
+        f"{title}\n● in training, ○ on texts cut off after each word. Orange: it leaks.",
     )
 
 

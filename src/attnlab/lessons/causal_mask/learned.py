@@ -54,8 +54,8 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
 
     Returns:
         scores: (N, N), scaled.
-        told: of a mask, (N, N) bool, True = attend, which verb the model expects after the words
-            if the head reads where it is open.
+        told: of a mask, (N, N) bool, True = attend, what the last word reads where it is open, the
+            verb that the model expects after it, and whether it expects the same without a mask.
     """
     layer, head = small.head("subject")
     x, Wq, Wk, Wv = inside(words)
@@ -63,7 +63,7 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
     scores: np.ndarray = (q @ k.mT / q.shape[-1] ** 0.5).numpy()
     model = small.load()
 
-    def told(mask: np.ndarray) -> str:
+    def after(mask: np.ndarray) -> tuple[np.ndarray, str]:
         read = torch.from_numpy(
             soft_weights(scores.copy(), np.eye(len(words)), mask.copy(), scale=1)
         )
@@ -76,9 +76,19 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
             return out
 
         shares = measure.verbs(model, words, change)
-        verb = max(shares, key=lambda each: shares[each])
-        number = "singular" if verb == "runs" else "plural"
-        said = " ".join([*words[1:3], "…", *words[-3:], verb])
-        return f"The model goes on: “{said}”, {number} with {shares[verb]:.2f}."
+        return read[-1].numpy(), max(shares, key=lambda each: shares[each])
+
+    everything = np.ones(scores.shape, dtype=bool)
+    _, free = after(everything)
+
+    def told(mask: np.ndarray) -> str:
+        read, verb = after(mask)
+        at = int(read.argmax())
+        most = "itself" if at == len(words) - 1 else f"“{words[at]}”"
+        most = f"{most} ({read.max():.2f})" if read.any() else "nothing"
+        said = f"“{words[-1]}” reads {most}: the verb is “{verb}”"
+        if mask.all():
+            return said
+        return f"{said}, as with no mask" if verb == free else f"{said}; with no mask, “{free}”"
 
     return scores, told

@@ -19,6 +19,7 @@ from attnlab.figures.picture import (
 )
 
 MOST = 0.5  # of a row: a query that gives a key more has found it
+WIDEST = 11.2  # inches: the words of a wider picture would shrink
 SMALL = 0.05  # weights below are seen, not written
 Numbers = Any  # nested lists, an array or a tensor without a gradient
 Panel = tuple[Numbers, Sequence[str], Sequence[str], Numbers]
@@ -37,11 +38,11 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
             or None where nothing is.
         title: what all of them show.
     """
-    widths = [len(keys) + 2.6 for _, _, keys, _ in panels.values()]
+    widths = [len(keys) + 2.2 for _, _, keys, _ in panels.values()]
     rows = max(len(queries) for _, queries, _, _ in panels.values())
     figure, axes = new_figure(
         columns=len(panels),
-        width=0.49 * sum(widths),
+        width=min(0.56 * sum(widths), WIDEST),
         height=1.9 + 0.44 * rows,
         width_ratios=widths,
     )
@@ -54,7 +55,6 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     }
     furthest = {heading: _furthest_ahead(panel) for heading, panel in panels.items()}
     look_ahead = {panels[heading][1][n] for heading, at in furthest.items() for n, _ in at}
-    unmatched = 0.0
     for place, (heading, panel) in zip(axes[0], panels.items(), strict=True):
         weights, queries, keys, _ = panel
         matrix, hidden = as_array(weights), _hidden(panel)
@@ -68,10 +68,9 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
             place.text(column, row, "blocked", ha="center", va="center", bbox=ground)
         words.append(f"{heading}: {_in_words(matrix, queries, keys, hidden)}")
         told, framed = "", lost[heading]
-        if framed:
-            told = "framed: no match there"
-            unmatched = max(unmatched, float(matrix[framed].max()))
-        elif not any(lost.values()):
+        for n in framed:
+            place.text(len(keys) - 0.35, n, "no match", va="center", color=ORANGE, weight="bold")
+        if not framed and not any(lost.values()):
             told = "nothing ahead is found"
             for n, m in furthest[heading]:
                 frame(place, n, m)
@@ -85,11 +84,9 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
         for n in framed:
             frame(place, n, int(np.argmin(hidden[n])), wide=int((~hidden[n]).sum()))
             place.get_yticklabels()[n].set(color=ORANGE, weight="bold")
-        place.set_title(f"{heading}\n{told}")
-    if unmatched > MOST:
-        title += (
-            f"\nIn a framed row even {unmatched:.2f} is no match: the weight has to go somewhere."
-        )
+        place.set_title(f"{heading}\n{told}".strip())
+        place.set_xlabel("is read")
+    axes[0, 0].set_ylabel("reads")
     return Picture(
         figure,
         f"{len(panels)} heatmaps of weights, one row a query, one column a key. {' '.join(words)}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -26,10 +25,6 @@ from attnlab.figures.picture import (
 Numbers = Any  # nested lists, an array or a tensor
 GUESS, NEARLY = 0.25, 0.95  # right answers: by chance, and nearly all
 ASKED = {"front": BLUE, "twin": ORANGE}
-QUESTIONS = {
-    "front": "what number stands in front of me?",
-    "twin": "what number has the other of my subject?",
-}
 OWNERS = (BLUE, ORANGE, GREEN, PURPLE)
 
 
@@ -60,9 +55,13 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
             for share, colour, look in zip(right, ASKED.values(), looks, strict=True):
                 place.plot(share, y, "o", color=colour, clip_on=False, **look)
             words.append(f"{model}, seed {seed}: {right[0]:.0%} and {right[1]:.0%}")
+    first = next(iter(next(iter(shares.values())).values()))
+    told = zip(first, ASKED.values(), ("the one in front", "its twin"), strict=True)
+    for share, colour, name in told:  # over the first row's marks
+        place.text(share, -0.45, name, color=colour, ha="right" if share > 0.8 else "center")
     place.plot([GUESS] * 2, [-0.6, len(shares) - 0.5], color=GREY, linewidth=1, zorder=0)
-    place.text(GUESS, -0.65, "guessing", color=GREY, ha="center", va="bottom")
-    place.set(xlim=(0, 1.03), ylim=(len(shares) - 0.5, -0.9), xlabel="right answers")
+    place.text(GUESS + 0.02, len(shares) - 0.6, "guessing", color=GREY)
+    place.set(xlim=(0, 1.03), ylim=(len(shares) - 0.5, -0.8), xlabel="right answers")
     place.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     names = [model.replace("+ ", "+\n") for model in shares]
     place.set_yticks(range(len(shares)), names, ha="left", color="black")
@@ -76,20 +75,13 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
         if min(map(max, own.values())) > NEARLY > max(map(min, own.values()))
     ]
     title = ""
-    asked = [f"{mark}: {QUESTIONS[who]}" for mark, who in zip(("Ring", "Dot"), ASKED, strict=True)]
     if len(either) == 1 and both:
-        others = [min(right) for right in shares[either[0]].values()]
-        title = (
-            f"{either[0].capitalize()} answers one question, and the other "
-            f"{100 * min(others):.0f} to {100 * max(others):.0f} % of the time; "
-            f"{' and '.join(both)} answer both\n"
-            f"A pair for each seed, {', '.join(asked)}."
-        )
+        title = f"{either[0].capitalize()} answers one of two questions; {both[-1]} answer both"
     return Picture(
         figure,
         f"Pairs of dots, a pair a seed, {len(shares)} models: the share of right answers about the "
         f"front and about the twin; {GUESS:.0%} are right by guessing. {'; '.join(words)}.",
-        title,
+        f"{title}\nA pair of marks for each seed.",
     )
 
 
@@ -111,9 +103,9 @@ def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         for model, own in maps.items()
         for head, weights in enumerate(own[0])
     }
-    figure, axes = new_figure(columns=2, rows=math.ceil(len(panels) / 2), width=8.4, height=6.6)
+    figure, axes = new_figure(columns=len(panels), width=3.3 * len(panels), height=4.2)
     words, shares = [], {}
-    for place, (title, matrix) in zip(axes.flat, panels.items(), strict=True):
+    for place, (title, matrix) in zip(axes[0], panels.items(), strict=True):
         faces = dict.fromkeys(np.ndindex(matrix.shape), (GREY, 0.1))
         found: dict[str, list[float]] = {who: [] for who in ASKED}
         for n, twin in enumerate(twins):
@@ -126,30 +118,26 @@ def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         place.set_yticks(range(len(names)), names)
         place.tick_params(length=0, labelcolor="black")
         place.spines[:].set_visible(False)
-        place.set_title(title, pad=32)
+        place.set_aspect("equal")
+        place.set_title(title, pad=28)
         share = {who: float(np.mean(each)) for who, each in found.items()}
-        key = {f"{who} {each:.2f}": ASKED[who] for who, each in share.items()}
-        for x, (told, colour) in zip((0, 0.41, 0.82), {**key, "others": GREY}.items(), strict=True):
-            own: Any = {"transform": place.transAxes, "va": "bottom"}
-            place.text(x, 1.045, "■", color=(colour, 0.4 if colour == GREY else 1), **own)
-            place.text(x + 0.075, 1.045, told, color=colour, **own)
+        for (who, each), at in zip(share.items(), ("left", "right"), strict=True):
+            own: Any = {"transform": place.transAxes, "va": "bottom", "color": ASKED[who]}
+            place.text(at == "right", 1.04, f"{who} {each:.2f}", ha=at, **own)
         shares[title] = share
         told_all = ", ".join(f"{who} {each:.2f}" for who, each in share.items())
         words.append(f"{title}: {told_all}")
     single = [min(share.values()) > 0.15 for title, share in shares.items() if title in maps]
     heads = [share for title, share in shares.items() if title not in maps]
     mostly = sorted(who for share in heads for who, each in share.items() if each > 0.5)
-    title = (
-        "A single head blends both visitors; of two heads, one looks mostly at the front, the "
-        "other at the twin"
-    )
+    title = "One head blends front and twin; two heads split them"
     return Picture(
         figure,
         f"{len(panels)} tables of weights over the queue {', '.join(names)}, one row a query; the "
         "visitor in front is blue and the twin orange, the stronger the more weight. "
         f"Mean weight, {'; '.join(words)}.",
         f"{title if all(single) and mostly == [*ASKED] else ''}\n"
-        "A row asks; the stronger a colour, the more weight. Numbers are means.",
+        "A row asks. Blue: who is in front; orange: its twin, of the same subject. Numbers: means.",
     )
 
 
@@ -161,7 +149,7 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular:
             with all heads, without one, which is drawn, and without others.
     """
-    figure, axes = new_figure(width=5.1, height=3)
+    figure, axes = new_figure(width=5.1, height=3.1)
     _, off, *_ = shares
     place, words, follow = axes[0, 0], [], []
     pairs = sorted(shares[off], key=lambda pair: pair.split()[-1])  # by the nearer noun
@@ -179,13 +167,19 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
             if share > 0.1:
                 look: Any = {"ha": "center", "va": "center"}
                 ground: Any = {"boxstyle": "round,pad=0.2", "facecolor": "white", "linewidth": 0}
-                told = f"{100 * share:.0f} %"
+                told = f"{100 * share:.0f} %" + " wrong" * (share > 0.4 and not is_right)
                 place.text(left + share / 2, y, told, bbox=None if is_right else ground, **look)
         follow.append(1 - runs if pair.endswith("s") else runs)
         words.append(f"{100 * runs:.0f} % after {pair}")
     place.set(xlim=(0, 1), ylim=(3.8, -0.5), xticks=[])
-    place.set_yticks(heights, pairs)
-    place.tick_params(length=0, labelcolor="black")
+    place.set_yticks(heights, [f"{pair.split()[0]} …" for pair in pairs])
+    for y, noun in zip(heights, (pair.split()[-1] for pair in pairs), strict=True):
+        colour = GREEN if noun.endswith("s") else BLUE
+        beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        place.annotate(
+            noun, (0, y), (-42, 0), **beside, va="center_baseline", color=colour, weight="bold"
+        )
+    place.tick_params(length=0, labelcolor="black", pad=48)
     place.spines[:].set_visible(False)
     place.text(0, -0.6, "singular: runs", color=BLUE)
     place.text(1, -0.6, "plural: run", ha="right", color=GREEN)
@@ -202,8 +196,8 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         figure,
         "Bars, the share of verbs in the singular after a subject and a noun nearer to the verb, "
         f"each in the singular or the plural, {off}: {', '.join(words)}.",
-        f"{title}\nHatched is wrong: the first noun is the subject."
-        + (f"\n{' or '.join(right).capitalize()}, none is wrong." if right else ""),
+        f"{title}\nThe first noun is the subject."
+        + (f" {' or '.join(right).capitalize()}, no verb is wrong." if right else ""),
     )
 
 
@@ -225,19 +219,24 @@ def owners(
     places = torch.arange(len(tokens) * d).reshape(1, len(tokens), d)
     figure, axes = new_figure(columns=len(panels), width=4.8 * len(panels), height=3.4)
     words: list[str] = []
-    whose: list[str] = []
+    said = ""
     for place, (title, cut) in zip(axes[0], panels.items(), strict=True):
         owner = np.zeros(places.numel(), dtype=int)
         for head, own in enumerate(cut(places, n_heads)[0]):
             owner[own.flatten().numpy()] = head
         table = owner.reshape(len(tokens), d)
         _cells(place, {at: (OWNERS[head], 0.3) for at, head in np.ndenumerate(table)})
-        place.set_title(title)
         for head in range(n_heads):
-            row, column = np.argwhere(table == head).mean(axis=0)
-            ground: Any = {"boxstyle": "round,pad=0.35", "facecolor": OWNERS[head], "linewidth": 0}
+            column = np.argwhere(table == head).mean(axis=0)[1]
+            row = np.argwhere(table == head)[0, 0]
+            ground: Any = {"boxstyle": "round,pad=0.25", "facecolor": OWNERS[head], "linewidth": 0}
             name: Any = {"ha": "center", "va": "center", "color": "white", "weight": "bold"}
             place.text(column, row, f"head {head + 1}", bbox=ground, **name)
+        reach = int((table == 0).any(axis=1).sum())
+        is_whole = (table == 0).sum() == reach * d
+        place.set_title(f"{'✗' if is_whole else '✓'} {title}")
+        if is_whole:
+            said = f"{title.capitalize()} gives a head {reach} whole tokens, not a part of each"
         place.set_xticks(range(d), range(1, d + 1))
         place.set_yticks(range(len(tokens)), tokens)
         place.tick_params(length=0, labelcolor="black")
@@ -248,14 +247,9 @@ def owners(
             for token, row in zip(tokens, table, strict=True)
         )
         words.append(f"{title}: {rows}")
-        reach = int((table == 0).any(axis=1).sum())
-        part = "a part of every token"
-        if (table == 0).sum() == reach * d:
-            part = f"{reach} whole tokens"
-        whose.append(f"{title.capitalize()}: {'' if whose else 'a head gets '}{part}")
     return Picture(
         figure,
         f"{len(panels)} tables of {len(tokens)} tokens with {d} numbers each; each cell says which "
         f"of {n_heads} heads gets it. {'. '.join(words)}.",
-        ". ".join(whose),
+        said,
     )

@@ -52,7 +52,7 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
         rows.annotate(
             "▼", (column, 1), (0, 1), **mark, color=colour, ha="center", va="bottom", size=14
         )
-    rows.set_title("a row for each position:\nblue below 0, orange above", pad=20)
+    rows.set_title("columns: sine, cosine, sine, …\nblue below 0, orange above", pad=20)
     waves.set(xlabel="position", yticks=[])
     waves.set_title(f"{len(turns)} of its columns", pad=20)
     waves.spines["left"].set_visible(False)
@@ -94,6 +94,7 @@ def dot_products(dots: Numbers, position: int) -> Picture:
     row, distances = matrix[position], np.arange(n) - position
     curve.plot(distances, row, color=ORANGE)
     curve.set(xlabel=f"distance from position {position}", ylim=(0, 1.1), title="the line across")
+    curve.set_ylabel("dot product")
     curve.set_yticks([0, 0.5, 1], ["0", "½", "1"])
     pair = f"{row[position - 1]:.2f}", f"{row[position + 1]:.2f}"
     curve.plot([-1, 1], row[[position - 1, position + 1]], "o", color=ORANGE)
@@ -107,9 +108,9 @@ def dot_products(dots: Numbers, position: int) -> Picture:
         "one colour, strongest in the middle. Right, its row of position "
         f"{position} over the distance: a peak at 0, the same to both sides, falling in waves; "
         f"{near}.",
-        "A dot product of two stamps depends on how far, not on which way\n"
-        f"Divided by a stamp's product with itself, so that this is 1; the places before and after "
-        f"both get {pair[0]}."
+        "The dot product of two encodings tells how far, not which way\n"
+        "Scaled so that an encoding with itself gives 1; the places before and after both get "
+        f"{pair[0]}."
         if pair[0] == pair[1]
         else "",
     )
@@ -147,13 +148,14 @@ def beyond(
     place.set(xlabel="position", xlim=(2, n - 0.5), ylim=(0, 1.06))
     place.set_title("share of right answers")
     place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    name_lines(place)
+    name_lines(place, led=True)
     on, fall = (" and ".join(kinds[colour]) for colour in (BLUE, ORANGE))
+    never = f" Grey lines: {' and '.join(kinds[GREY])} never learn it." if kinds[GREY] else ""
     return Picture(
         figure,
         f"Share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "
         f"Means before and after that: {'; '.join(said)}. Guessing gives {chance:.3f}.",
-        f"In this task, {fall} fall past the last place of training, and {on} go on"
+        f"At new places {fall} fail; {on} go on\nThe task: say the word three places back.{never}"
         if on and fall
         else "",
     )
