@@ -588,7 +588,7 @@ figures.causal_mask.one_mask(upper, by_module[0], by_sdpa[0], four)
 
 # %% [markdown]
 # The triangles are opposite. To SDPA the mask said: read the future and nothing else, not even yourself. *On* has no
-# future here, so SDPA gives it a row of 0. (This is PyTorch 2.13; older versions gave NaN.) Put the convention in the name
+# future here, so SDPA gives it a row of 0. Put the convention in the name
 # (`attend`, `blocked`).
 #
 # ### is_causal aligns top-left
