@@ -220,10 +220,9 @@ def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead()
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> None:
     from attnlab.lessons.multi_head.opening import (
-        BAR,
         HEADS,
-        ROWS,
         SUBJECT,
+        WON,
         follows_last,
         singular,
     )
@@ -232,31 +231,41 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
     verbs = [(each["word 4"], each["verb"]) for each in texts]
     assert verbs[:2] == [("dogs", "?")] * 2
     assert verbs[2:4] == [("dogs", "runs"), ("dog", "runs")]
-    assert verbs[4:] == [("dogs", "run"), ("dog", "runs"), ("dogs", "runs")]
+    assert verbs[4:] == [("dogs", "run"), ("dog", "runs"), ("dogs", "run")]
     assert min(singular([], last) for last in ("dogs", "dog")) > 0.99
     assert singular([SUBJECT], "dogs") < 0.1 < 0.9 < singular([SUBJECT], "dog")
-    tried = {f"{row} {last}" for row in ("with", "without") for last in ("dogs", "dog")}
+    tried = {f"{row} {last}" for row in ("on", "off") for last in ("dogs", "dog")}
     ends = {key: text for key, text in texts[5].items() if key in tried}
     assert ends == {
-        **{f"with {last}": "runs" for last in ("dogs", "dog")},
-        **{"without dogs": "run", "without dog": "runs"},
+        **{f"on {last}": "runs" for last in ("dogs", "dog")},
+        **{"off dogs": "run", "off dog": "runs"},
     }
     assert [len(tried & each.keys()) for each in texts] == [0, 0, 1, 2, 3, 4, 0]
     crossed = [[key for key in each if key[:6] == "cross "] for each in shown("07-multi-head")]
-    assert crossed == [[]] * 4 + [["cross without dogs"]] * 2 + [[]]
-    assert (texts[-1]["wins with"], texts[-1]["wins without"]) == ("0 of 100", "89 of 100")
-    bars = [float(shown("07-multi-head")[-1][f"won {name}"]["width"]) for name in ROWS]
-    assert bars == pytest.approx([0, follows_last([SUBJECT]) * BAR], abs=0.01)
+    assert crossed == [[]] * 4 + [["cross off dogs"]] * 2 + [[]]
+    rest = shown("07-multi-head")[-1]
+    for name, off, said in (
+        ("on", [], ("100 of 100", "")),
+        ("off", [SUBJECT], ("11", "89 of 100")),
+    ):
+        assert tuple(texts[-1].get(f"{noun} of {name}", "") for noun in ("first", "last")) == said
+        first, last = (rest[f"{noun} {name}"] for noun in ("first", "last"))
+        meet = WON + (1 - follows_last(off)) * (WIDE - WON)
+        left, wide = ([float(each[side]) for each in (first, last)] for side in ("x", "width"))
+        assert [*left, *np.add(left, wide)] == pytest.approx([WON, meet, meet, WIDE], abs=0.02)
+        assert (first["fill"], last["fill"]) == (rest["word 1"]["fill"], rest["word 4"]["fill"])
     with_king = [
         f"{small.weights(('the', 'king', 'near', 'the', n))[1][2, -1, 1]:.2f}"
         for n in ("dogs", "dog")
     ]
-    assert [each["weight"] for each in texts[2:]] == [*with_king, "off", "off", with_king[0]]
+    assert [each["weight"] for each in texts[2:]] == [*with_king, *["off"] * 3]
     # In all sentences; and by the last word's own row, if no head of the layer adds to it.
     others = [head for head in HEADS if head != SUBJECT]
     assert [follows_last(off) for off in ([], others)] == [0, 0]
     assert round(100 * follows_last([SUBJECT])) == 89
-    assert "89 of 100" in opening_of("07-multi-head").state["frames"][-1]["told"]
+    told = opening_of("07-multi-head").state["frames"][-1]["told"]
+    assert "first decides 100 of 100 with" in told
+    assert "last decides 89" in told
     assert follows_last(HEADS) > 0.7
 
 
@@ -271,10 +280,11 @@ def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reac
     assert inks[1] == [the, king, grey, the, "currentColor"]
     assert inks[2] == [the, grey, grey, the, dogs]
     assert inks[3] == [grey, king, grey, grey, dogs]
-    assert rest["won without"]["fill"] == dogs
     asked = [ends(look)[1] for key, look in begin.items() if key.startswith("asks")]
     assert asked == pytest.approx([float(begin[f"word {n}"]["x"]) for n in range(4)], abs=0.1)
-    assert [key for key in rest if key[:5] == "badge"] == [f"badge {SUBJECT}"]
+    assert {key for key in rest if key[:5] == "badge"} == {f"badge {head}" for head in range(4)}
+    strong = {key for key in rest if key[1:-1] == " to " and float(rest[key]["opacity"]) > 0.3}
+    assert strong == {f"{SUBJECT} to 1"}
     assert frame["way"]["stroke"] == dogs != found["verb"]["fill"] == king
     assert found["way"]["stroke"] == frame[f"{SUBJECT} to 1"]["stroke"] == grey
     rows = small.weights(TEXT)[LAYER][:, -1]
