@@ -896,32 +896,32 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     )
     np.testing.assert_allclose(wide / tiles_film.UNIT / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(high / tiles_film.STEP, tiles_film.VALUES)
-    poured = [last[f"column {n}"] for n in range(6)]  # as wide, and level
-    np.testing.assert_allclose([float(each["width"]) for each in poured], wide, atol=0.02)
-    np.testing.assert_allclose(
-        [float(each["height"]) / tiles_film.STEP for each in poured], answers[0], atol=1e-3
-    )
+    block = last["block"]  # as wide as all, and level
+    assert float(block["width"]) == pytest.approx(wide.sum(), abs=0.05)
+    for each in (block, last["column 4"], last["column 5"]):  # which were poured into it
+        assert float(each["height"]) / tiles_film.STEP == pytest.approx(answers[0], abs=1e-3)
+    assert {float(last[key]["opacity"]) for key in last if key[:6] == "column"} == {0}
     one, other = last["once in"], last["kept in"]  # alike, and both as far from what they hold
     assert [one[name] for name in ("y", "width", "height")] == [
         other[name] for name in ("y", "width", "height")
     ]
-    starts = float(last["once column 0"]["x"]), float(poured[0]["x"])
+    starts = float(last["once column 0"]["x"]), float(block["x"])
     assert starts[0] - float(one["x"]) == starts[1] - float(other["x"])
-    assert points(last["same"])[1, 0] == pytest.approx(starts[1] + wide.sum(), abs=0.1)
-    assert points(last["same"])[0, 0] == starts[0]
+    assert [*points(last["same"])[:, 0]] == [*starts]  # from all columns to the block's top
     level = tiles_film.LOW - points(last["same"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
     assert (texts["level"], texts["answer"]) == (f"{answers[0]:.1f}", "answer")
     assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
-    steps = points(last["levels"])  # over what each block of keys adds, the average so far
+    steps = points(last["levels"])  # after each block of keys, the average so far
+    thirds = starts[1] + wide.sum() * np.array([0, 1, 1, 2, 2, 3]) / 3
+    np.testing.assert_allclose(steps[:, 0], thirds, atol=0.1)
     for j, name in enumerate("ABC"):
         so_far = np.average(tiles_film.VALUES[: 2 * j + 2], weights=weights[0, : 2 * j + 2])
         levels = (tiles_film.LOW - steps[2 * j : 2 * j + 2, 1]) / tiles_film.STEP
         np.testing.assert_allclose(levels, so_far, atol=2e-3)
-        sides = starts[1] + np.array([wide[: 2 * j].sum(), wide[: 2 * j + 2].sum()])
-        np.testing.assert_allclose(steps[2 * j : 2 * j + 2, 0], sides, atol=0.1)
-        assert (texts[f"so far {name}"], texts[f"share {name}"]) == (f"{so_far:.1f}", name)
+        assert texts[f"so far {name}"] == f"{so_far:.1f}"
+        assert texts[f"of {name}"] == "ABC"[: j + 1]
 
 
 @pytest.mark.lessons("11-cost")
