@@ -87,13 +87,8 @@ def opening() -> Film:
         if state.off is not None:
             verb = FORMS[singular(state.off, state.last) < 0.5]
             tried["off" if state.off else "on", state.last] = verb
-        parts = [
-            *_arcs(state),
-            *_words(state, led),
-            *_next(_line(state), verb, led),
-            *_found(state),
-            *(_tried(tried, state) if tried else []),
-        ]
+        parts = [*_arcs(state), *_words(state, led), *_next(_line(state), verb, led)]
+        parts += [*_found(state), *(_tried(tried, state) if tried else [])]
         frames.append(Frame(parts, state.told))
     return Film(f"Take {its} away, and the last noun mostly wins", frames, HIGH)
 
@@ -199,12 +194,10 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     noun decides."""
     parts, floor = list[Part](), _line(state)
     for name in dict.fromkeys(row for row, _ in tried):
-        y = floor + ROWS[name]
-        parts += [
-            box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12),
-            word(f"row {name}", 10, y + 25, f"{_named(SUBJECT)} {name}", GREY, "start", SMALL),
-            *(_deciding(name, y) if state.counted else []),
-        ]
+        y, says = floor + ROWS[name], f"{_named(SUBJECT)} {name}"
+        parts.append(box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12))
+        parts.append(word(f"row {name}", 10, y + 25, says, GREY, "start", SMALL))
+        parts += _deciding(name, y) if state.counted else []
     if state.counted:
         y = floor + HEADING
         return [
