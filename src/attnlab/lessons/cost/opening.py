@@ -41,7 +41,7 @@ SUMS, OTHER, UNIT, STEP = 292, 13, 82, 40  # left of columns, and at once; px fo
 NARROW = 18  # a column whose value stands beside its top
 LARGEST = (443, 33)  # the largest score so far
 LEVEL, LOUD = 26, 40  # size of a block's height; of how many scores are held, and of the answer
-DARK, PALE, FACE, SHARE = 0.6, 0.2, 0.25, 0.35  # of a largest score, others, a block, its parts
+DARK, PALE, FACE = 0.6, 0.2, 0.25  # of a largest score, others, a block
 HEADS, BOXES = 40, 58  # of both ways in the end: the line over them, and their tops
 
 
@@ -101,12 +101,12 @@ def opening() -> Film:
         return _columns(j * BLOCK, weights, highs, left, named, float(not level))
 
     parts = [*_grid(), *_memory(0)]
-    for x, many, colour, how in (
-        (LEFT + SIDE / 2, TOKENS**2, INK, "scores"),
-        (ROOM[0] + ROOM_SIZE[0] / 2, BLOCK, ORANGE, "at a time"),
+    for x, anchor, many, colour, how in (
+        (LEFT - 9, "end", TOKENS**2, INK, "scores"),
+        (ROOM[0] + ROOM_SIZE[0] / 2, "middle", BLOCK, ORANGE, "at a time"),
     ):
-        parts.append(word(f"many {how}", x, 169, f"{many}", colour, size=72, weight=700))
-        parts.append(word(f"many are {how}", x, 195, how, colour, size=22))
+        parts.append(word(f"many {how}", x, 152, f"{many}", colour, anchor, 56, 700))
+        parts.append(word(f"many are {how}", x, 177, how, colour, anchor, 22))
     told = f"{TOKENS} queries ask {TOKENS} keys: {TOKENS**2} scores. "
     frames.append(Frame(parts, f"{told}Fast memory holds {BLOCK} of them at a time."))
     told = "Each key is a column: width = e^(score − max), height = value."
@@ -225,12 +225,12 @@ def _columns(
     return parts
 
 
-def _block(kept: Kept, face: float = FACE) -> list[Part]:
+def _block(kept: Kept) -> list[Part]:
     """What all columns of the first query so far were levelled into, and its height."""
     wide, high = UNIT * kept.s, STEP * kept.answer
     y = LOW - high - 7
     return [
-        box("block", (SUMS, LOW - high), (wide, high), ORANGE, face),
+        box("block", (SUMS, LOW - high), (wide, high), ORANGE, FACE),
         word("level", SUMS, y, f"{kept.answer:.1f}", INK, "start", LEVEL, 700),
         word("what", SUMS + 50, y, "so far", GREY, "start", SMALL),
     ]
@@ -252,40 +252,38 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
 
 
 def _both(met: list[Kept]) -> list[Part]:
-    """All columns of the first query beside the blocks of its tiles, and one level."""
-    weights = np.exp(SCORES[0] - met[-1].m)
+    """All columns of the first query beside what its tiles became, and one level."""
+    weights, last = np.exp(SCORES[0] - met[-1].m), BLOCK * (BLOCKS - 1)
     answer = weights @ VALUES / weights.sum()
     y, side = LOW - STEP * answer, OTHER + ROOM[0] - SUMS
-    middle = (side + ROOM[0] + ROOM_SIZE[0]) / 2
+    middle, wide = (side + ROOM[0] + ROOM_SIZE[0]) / 2, UNIT * weights.sum()
     once = _columns(0, weights, VALUES, OTHER, "", 1)
-    poured = _columns(0, weights, np.full(TOKENS, answer), SUMS, "", SHARE)
-    size = (ROOM_SIZE[0], LOW + 3 - BOXES)
+    size, left = (ROOM_SIZE[0], LOW + 3 - BOXES), SUMS + UNIT * weights[:last].sum()
     parts = [
         *_holds(side, HEADS, TOKENS, GREY, "at once"),
         *_holds(ROOM[0], HEADS, BLOCK, ORANGE, "at a time"),
         box("once in", (side, BOXES), size, GREY, 0.04, 2),
         box("kept in", (ROOM[0], BOXES), size, ORANGE, 0.04, 2),
         *(part._replace(key=f"once {part.key}") for part in once),
-        *_block(met[-1], 0)[:1],
-        *poured[BLOCK:],
-        *poured[:BLOCK],  # which lie in front of the others: words lie before them
+        *_block(met[-1])[:1],
+        *_columns(last, weights[last:], np.full(BLOCK, answer), left, "", 0),
     ]
     levels: list[Place] = []
-    for j, (kept, name) in enumerate(zip(met, NAMES, strict=True)):
-        n, high = j * BLOCK, LOW - STEP * kept.answer
-        left, right = (UNIT * weights[:end].sum() for end in (n, n + BLOCK))
-        levels += [(SUMS + left, high), (SUMS + right, high)]
-        x, first = SUMS + (left + right) / 2, OTHER + left + UNIT * weights[n] / 2
+    for j, kept in enumerate(met):
+        ends, high = [SUMS + wide * n / BLOCKS for n in (j, j + 1)], LOW - STEP * kept.answer
+        levels += [(x, high) for x in ends]
+        n, name, x, about = j * BLOCK, NAMES[j], sum(ends) / 2, min(high, y)
+        first = OTHER + UNIT * (weights[:n].sum() + weights[n] / 2)
         parts += [
             word(f"once {name}", first, LOW - STEP * VALUES[n] - 7, name, size=SMALL, weight=600),
-            word(f"share {name}", x, LOW - 8, name, size=SMALL, weight=600),
-            word(f"so far {name}", x, y + 31 if j else high - 9, f"{kept.answer:.1f}", weight=700),
+            word(f"of {name}", x, about + 33, NAMES[: j + 1], size=SMALL, weight=600),
+            word(f"so far {name}", x, about - 9, f"{kept.answer:.1f}", weight=700),
         ]
     return [
         *parts,
-        line("same", [(OTHER, y), (SUMS + right, y)], INK, 3),
+        line("same", [(OTHER, y), (SUMS, y)], INK, 3),
         line("levels", levels, ORANGE, 3),
-        word("what", levels[2][0] + 8, levels[0][1] - 9, "so far", GREY, "start", SMALL),
+        word("what", levels[1][0] + 4, levels[0][1] - 9, "so far", GREY, "start", SMALL),
         word("level", middle, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
         word("answer", middle, y + 22, "answer", size=SMALL),
     ]

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, curve, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, curve, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 
 ASKS = ("I", "read", "a", "book", "yesterday")
@@ -22,16 +22,11 @@ HIGH, TOP, MEANT, LOW = 269, 42, 64, 237  # of the sheet; of the lines of words
 LABELS = {"keys and values (German)": 15, "queries (English)": 264}
 ABOVE, BELOW = MEANT + 16, LOW - 33  # where lines arrive, and where they leave
 LEFT = 9  # of what the lines of words are
-PLACES = (23, 90, 184, 269, 346, 436)  # of words, in both lines
-ANEW = (50, 142, 209, *PLACES[3:])  # of German words when it begins with another
+PLACES = (23, 88, 175, 256, 343, 436)  # of words, in both lines
+ANEW = (51, 142, 203, *PLACES[3:])  # of German words when it begins with another
 TO = PLACES[: len(ASKS)]
-THICK, THIN, HAIR = (
-    17,
-    3,
-    1.5,
-)  # a line of weight 1, one that has no weight yet, or no part any more
+THICK, THIN = 16, 3  # a line of weight 1; one that has no weight yet
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
-QUIET = 0.6  # lines that are not in focus
 TOLD = 0.1  # a weight that is told
 AROUND = 4  # how far a value that is brought back reaches beyond its line
 BIG = 24  # weights
@@ -57,12 +52,11 @@ def opening() -> Film:
     theirs: Colours = {read: ORANGE, helps: ORANGE, yesterday: PURPLE}
     found = {n: _lines(n, told[n], now[n]) for n in now}
     says = {n: _weights(n, told[n], shares, now[n]) for n in now}
-    blue = (_lines(n, told[n], BLUE, QUIET) for n in OTHERS)
+    blue = (_lines(n, [max(told[n], key=lambda each: each[3])], BLUE) for n in OTHERS)
     all_five = dict.fromkeys(range(len(ASKS)), BLUE)
     still: Colours = {fits: BLUE, YESTERDAY: PURPLE}
-    quiet = [n for n in all_five if n not in still]
     of_yesterday = f"{shares[YESTERDAY][yesterday]:.2f}"
-    before = TO[YESTERDAY] + 18, BELOW - 18, f"{of_yesterday} before"
+    before = PLACES[FIRST] + 92, (ABOVE + BELOW) / 2 - 20, f"{of_yesterday} before"
     frames = [
         Frame(
             [*_in_order(fits), *_words({fits: BLUE}, {best[fits]: BLUE})],
@@ -71,6 +65,7 @@ def opening() -> Film:
         Frame(
             [
                 *_lines(READ, _fan(READ), ORANGE, way=0),
+                dot("query", TO[READ], BELOW, THICK / 2 + AROUND, ORANGE),
                 *_words({READ: ORANGE}, dict.fromkeys(EVERY, ORANGE)),
             ],
             "So “read” asks: its query is compared with all six keys.",
@@ -95,10 +90,9 @@ def opening() -> Film:
         ),
         Frame(
             [
-                *chain(*(_hairs("", n, moved[n], GREY) for n in quiet)),
-                *chain(*(_hairs("was ", n, told[n], still[n]) for n in still)),
+                *chain(*(_before(n, told[n], still[n]) for n in still)),
                 *chain(*(_lines(n, moved[n], still[n]) for n in still)),
-                *_weights(YESTERDAY, moved[YESTERDAY], anew, PURPLE),
+                *chain(*(_weights(n, moved[n], anew, still[n]) for n in still)),
                 word("before", *before, GREY, "start", SMALL),
                 *_words(still, {best[n]: still[n] for n in still}, BEGUN, GREY),
             ],
@@ -163,18 +157,19 @@ def _weights(n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colo
 
 def _in_order(fits: int) -> list[Part]:
     """From each word to the one in its own place, in blue from the one whose own word that is."""
-    ends = [((to, BELOW), (to, ABOVE)) for to in TO]
-    return [
-        line(f"place {n}", each, BLUE if n == fits else GREY, THIN, 0.8)
-        for n, each in enumerate(ends)
-    ]
+    parts = []
+    for n, x in enumerate(TO):
+        colour = BLUE if n == fits else GREY
+        parts.append(line(f"place {n}", [(x, BELOW), (x, ABOVE)], colour, THIN))
+        parts += [dot(f"place {n} at {y}", x, y, 5, colour) for y in (BELOW, ABOVE)]
+    return parts
 
 
 def _fan(n: int) -> Told:
     """From a word to all, side by side, together as thick as a weight of 1."""
     thick = THICK / len(ASKED)
-    left = TO[n] - (thick + APART) * (len(ASKED) - 1) / 2
-    return [(m, left + (thick + APART) * m, x, thick) for m, x in enumerate(PLACES)]
+    left = TO[n] - thick * (len(ASKED) - 1) / 2
+    return [(m, left + thick * m, x, thick) for m, x in enumerate(PLACES)]
 
 
 def _told(shares: Sequence[Sequence[float]], order: Sequence[int] = EVERY) -> list[Told]:
@@ -206,7 +201,7 @@ def _aside(row: Sequence[float], at: int) -> float:
     return sum(wide[:at]) + wide[at] / 2 - sum(wide) / 2
 
 
-def _lines(n: int, told: Told, colour: Colour, opacity: float = 1, way: float = 1) -> list[Part]:
+def _lines(n: int, told: Told, colour: Colour, way: float = 1) -> list[Part]:
     """A word's, which pass over those behind, and the values that it brings back along them.
 
     Values are 0 of the way, still at their keys, or 1, all of it.
@@ -214,25 +209,27 @@ def _lines(n: int, told: Told, colour: Colour, opacity: float = 1, way: float = 
     along: dict[str, float | str] = {
         "pathLength": 100,
         "stroke-dasharray": "0 200",
-        "stroke-dashoffset": -98 + 98 * way,
+        "stroke-dashoffset": -99.9 + 99.9 * way,
     }
     lines, values = [], []
     for m, leaves, arrives, thick in told:
         ends, wide = ((leaves, BELOW), (arrives, ABOVE)), thick + 2 * AROUND
         key = f"{n} to {m}"
-        lines += [
-            curve(f"edge of {key}", *ends, GROUND, thick + 2 * EDGE, 1, True),
-            curve(key, *ends, colour, thick, opacity, True),
-        ]
+        if way:
+            edge = curve(f"edge of {key}", *ends, GROUND, thick + 2 * EDGE, upright=True)
+            lines.append(edge)
+        lines.append(curve(key, *ends, colour, thick, upright=True))
         for kind, fill, size in (("rim", GROUND, wide + 2 * EDGE), ("value", colour, wide)):
             value = curve(f"{kind} of {m} for {n}", *ends, fill, size, upright=True)
             values.append(value._replace(look={**value.look, **along}))
     return lines + values
 
 
-def _hairs(key: str, n: int, told: Told, colour: Colour) -> list[Part]:
-    """A word's lines, without their weights."""
+def _before(n: int, told: Told, colour: Colour) -> list[Part]:
+    """Where a word's line was: dashed, to a hollow end."""
+    [(m, leaves, arrives, _)] = told
+    was = curve(f"was {n} to {m}", (leaves, BELOW), (arrives, ABOVE), colour, THIN, upright=True)
     return [
-        curve(f"{key}{n} to {m}", (leaves, BELOW), (arrives, ABOVE), colour, HAIR, QUIET, True)
-        for m, leaves, arrives, _ in told
+        was._replace(look={**was.look, "stroke-dasharray": "5 7"}),
+        dot(f"was at {m}", arrives, ABOVE, 6, GROUND, edge=colour),
     ]

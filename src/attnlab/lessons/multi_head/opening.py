@@ -25,17 +25,17 @@ HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LETTERS = 270, 25
 PLACES = places(TEXT, LETTERS, gap=15, left=4)
-LINES = (226, 142)  # of words: before there is a table, and over it
+LINES = (236, 184, 142)  # of words, over as many rows of a table
 TOPS = {3: 0.11, 0: 0.37, 2: 0.62, 1: 0.86}  # of heads' arcs, as shares of the words' height
 APART = 12  # from one arc's foot to the next, at one word
 BADGE, WAITING = 12, 32  # a number's radius; from one to the next that waits
-WAY = (328, 353)  # ends of the last word's own way to the next word
+WAY = (330, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
-HEADING, ROWS, BAND = 182, {"with": 190, "without": 232}, 38  # of the table; how tall its rows are
+HEADING, ROWS, BAND = 40, {"on": 48, "off": 90}, 38  # of the table, under words; how tall rows are
 COLUMNS = {TEXT[-1]: 244, ONE: 396}  # their middles
-OFFS = {"with": (), "without": (SUBJECT,)}  # heads that are removed
-WHOSE = {"with": ITS, "without": LAST}  # who decides
-WON, BAR = 164, 312  # where bars of how often the last noun wins begin, and their longest
+OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
+WHOSE = {"on": ITS, "off": LAST}  # who decides
+WON = 136  # where bars begin of how often each noun decides; they end with the sheet
 ON, OFF, PALE = "500 0", "5 9", 0.3  # dashes of arcs; of those that do not count
 
 
@@ -47,7 +47,7 @@ class State(NamedTuple):
         seen: heads that have been spoken of; of others nothing is known.
         off: heads that are removed; None before the verb is asked for.
         last: the last word.
-        counted: how often the last noun wins is said; heads that do not matter are pale.
+        counted: how often each noun decides is said; heads that do not matter are pale.
     """
 
     told: str
@@ -60,17 +60,14 @@ class State(NamedTuple):
 def opening() -> Film:
     """The film."""
     others = [head for head in HEADS if head != SUBJECT]
-    rows = _rows(TEXT)
-    heard = rows[SUBJECT].index(max(rows[SUBJECT]))
+    king, heard = TEXT[_looks_at(SUBJECT)], f"{max(_rows(TEXT)[SUBJECT]):.2f}"
     *some, third = (str(head + 1) for head in others)
     named, its = f"{', '.join(some)} and {third}", _named(SUBJECT)
-    none, many = (f"{100 * follows_last(off):.0f} of 100" for off in OFFS.values())
+    first, last = 1 - follows_last(()), follows_last((SUBJECT,))
     states = [
         State(f"Is it “{VERB}” or “{FORMS[1]}”? From “{TEXT[-1]}” four heads look back.", (), None),
         State(f"Heads {named} look most at a “the”.", others, None),
-        State(
-            f"H{its[1:]} looks at “{TEXT[heard]}” ({rows[SUBJECT][heard]:.2f}), and “{VERB}” wins."
-        ),
+        State(f"H{its[1:]} looks at “{king}” ({heard}), and “{VERB}” wins."),
         State(f"Exchange “{TEXT[-1]}” for “{ONE}”: it stays “{VERB}”.", last=ONE),
         State(
             f"Back to “{TEXT[-1]}”, without {its}: “{FORMS[1]}”. Wrong, but it fits “{TEXT[-1]}”.",
@@ -78,26 +75,22 @@ def opening() -> Film:
         ),
         State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
         State(
-            f"If the two nouns disagree, the last one wins {many} without {its}, {none} with it.",
+            f"If the two nouns disagree, the first decides {100 * first:.0f} of 100 with {its}. "
+            f"Without it the last decides {100 * last:.0f}.",
+            off=(SUBJECT,),
             counted=True,
         ),
     ]
     frames, tried = [], dict[tuple[str, str], str]()
     for state in states:
-        verb = None
-        led = LAST if state.off else ITS
+        verb, led = None, LAST if state.off else ITS
         if state.off is not None:
             verb = FORMS[singular(state.off, state.last) < 0.5]
-            tried["without" if state.off else "with", state.last] = verb
-        parts = [
-            *_arcs(state),
-            *_words(state, LAST if state.counted else led),
-            *_next(_line(state), verb, led),
-            *_found(state),
-            *(_tried(tried, state) if tried else []),
-        ]
+            tried["off" if state.off else "on", state.last] = verb
+        parts = [*_arcs(state), *_words(state, led), *_next(_line(state), verb, led)]
+        parts += [*_found(state), *(_tried(tried, state) if tried else [])]
         frames.append(Frame(parts, state.told))
-    return Film("Take one head away, and the last noun mostly wins", frames, HIGH)
+    return Film(f"Take {its} away, and the last noun mostly wins", frames, HIGH)
 
 
 def singular(off: Collection[int], last: str = TEXT[-1]) -> float:
@@ -148,7 +141,7 @@ def _named(head: int) -> str:
 
 def _line(state: State) -> float:
     """Of words."""
-    return LINES[state.off is not None]
+    return LINES[0 if state.off is None else 1 + len(state.off)]
 
 
 def _words(state: State, led: Colour) -> list[Part]:
@@ -188,7 +181,7 @@ def _found(state: State) -> list[Part]:
     weight, colour = f"{_rows((*TEXT[:-1], state.last))[SUBJECT][to]:.2f}", ITS
     parts = [word("on", NEXT, y - 60, f"on {TEXT[to]}", colour)]
     if SUBJECT in (state.off or ()):
-        parts, weight, colour = [], "off", GREY
+        parts, weight, colour, y = [], "off", GREY, y + 12
     return [
         word("whose", NEXT, y - 124, _named(SUBJECT), colour),
         word("weight", NEXT, y - 86, weight, colour, size=38, weight=600),
@@ -197,35 +190,44 @@ def _found(state: State) -> list[Part]:
 
 
 def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
-    """Which verb won, with the subject's head and without it, by the last word; or how often the
-    last noun wins, in tracks from never to always."""
-    parts = list[Part]()
-    for name, y in ROWS.items():
-        says, whose = f"{name} {_named(SUBJECT)}", WHOSE[name]
-        parts += [
-            box(f"band {name}", (0, y), (WIDE, BAND), whose, 0.12),
-            word(f"row {name}", 10, y + 25, says, GREY, "start", SMALL),
-        ]
-        if state.counted:
-            share, corner, high = follows_last(OFFS[name]), (WON, y + 4), BAND - 8
-            says, ink = f"{100 * share:.0f} of 100", GROUND if share > 0.5 else whose
-            parts += [
-                box(f"track {name}", corner, (BAR, high), GROUND),
-                box(f"won {name}", corner, (BAR * share, high), whose),
-                word(f"wins {name}", WON + 12, y + 28, says, ink, "start", 26, 700),
-            ]
+    """Which verb won, with the subject's head and without it, by the last word; or how often each
+    noun decides."""
+    parts, floor = list[Part](), _line(state)
+    for name in dict.fromkeys(row for row, _ in tried):
+        y, says = floor + ROWS[name], f"{_named(SUBJECT)} {name}"
+        parts.append(box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12))
+        parts.append(word(f"row {name}", 10, y + 25, says, GREY, "start", SMALL))
+        parts += _deciding(name, y) if state.counted else []
     if state.counted:
-        return [*parts, word("wins", WON, HEADING, "the last noun wins", INK, "start", weight=600)]
-    for last, x in COLUMNS.items():
-        weight = 600 if last == state.last else 400
-        parts.append(word(f"of {last}", x, HEADING, last, GREY, weight=weight))
+        y = floor + HEADING
+        return [
+            *parts,
+            word("who", 10, y, "who decides", GREY, "start", SMALL),
+            word("first", WON, y, "first noun", ITS, "start", SMALL, 600),
+            word("last", WIDE, y, "last noun", LAST, "end", SMALL, 600),
+        ]
+    for last in dict.fromkeys(last for _, last in tried):
+        weight, y = 600 if last == state.last else 400, floor + HEADING
+        parts.append(word(f"of {last}", COLUMNS[last], y, last, GREY, weight=weight))
     for (row, last), verb in tried.items():
-        x, y = COLUMNS[last], ROWS[row] + 27
+        x, y = COLUMNS[last], floor + ROWS[row] + 27
         parts.append(word(f"{row} {last}", x, y, verb, WHOSE[row], size=24, weight=600))
         if verb != VERB:  # crossed, since it is wrong
             at, y = x + 44, y - 8
             ends = [(at - 7, y - 7), (at + 7, y + 7), (at, y), (at + 7, y - 7), (at - 7, y + 7)]
             parts.append(line(f"cross {row} {last}", ends, WHOSE[row], 3))
+    return parts
+
+
+def _deciding(name: str, y: float) -> list[Part]:
+    """How often the first noun decides, and, in what remains of the bar, the last."""
+    parts, left, last = list[Part](), float(WON), follows_last(OFFS[name])
+    for noun, share, colour in (("first", 1 - last, ITS), ("last", last, LAST)):
+        wide, of = (WIDE - WON) * share, " of 100" if share > 0.5 else ""
+        says, x = f"{100 * share:.0f}{of}" if share else "", left + wide / 2
+        parts.append(box(f"{noun} {name}", (left, y), (wide, BAND), colour))
+        parts.append(word(f"{noun} of {name}", x, y + 28, says, GROUND, size=24, weight=700))
+        left += wide
     return parts
 
 
@@ -237,11 +239,8 @@ def _arcs(state: State) -> list[Part]:
         start = PLACES[-1] + APART * ((len(TOPS) - 1) / 2 - n)
         pull = (1 - TOPS[head]) * floor / 0.75
         if not state.seen:  # it may look at any word
-            parts.append(
-                arc(
-                    f"asks {n}", start, PLACES[n], floor, 1, GREY, pull=pull, dashes=OFF, thickest=2
-                )
-            )
+            may = (f"asks {n}", start, PLACES[n], floor, 1, GREY)
+            parts.append(arc(*may, pull=pull, dashes=OFF, thickest=2))
         if head not in state.seen:
             badges += _badge(head, NEXT + WAITING * (head - 1.5), _line(state) - 132, GREY, GROUND)
             continue
@@ -252,9 +251,8 @@ def _arcs(state: State) -> list[Part]:
         dashes, seen = OFF if is_off else ON, PALE if pale else 1
         each = (f"{head} to {to}", start, end, floor, now[head][to], colour, seen)
         parts.append(arc(*each, dashes=dashes, pull=pull))
-        if not pale:
-            face, ink = (GROUND, colour) if is_off else (colour, GROUND)
-            badges += _badge(head, (start + end) / 2, TOPS[head] * floor, face, ink, colour)
+        face, ink = (GROUND, colour) if is_off else (colour, GROUND)
+        badges += _badge(head, (start + end) / 2, TOPS[head] * floor, face, ink, colour)
     return [*parts, *badges]
 
 
