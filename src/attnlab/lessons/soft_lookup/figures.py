@@ -35,6 +35,7 @@ def one_head() -> Figure:
     figure = replay(json.loads(HEAD.read_text(encoding="utf-8")))
     figure.row = len(figure.state["queries"]) - 1
     figure.view = "arcs"
+    figure.title = "After “sees” comes the verb of “dogs”. Which head looks there?"
     return figure
 
 
