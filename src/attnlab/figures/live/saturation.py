@@ -180,7 +180,7 @@ def titles(d_k: int, measures: Values) -> list[str]:
         title
         for way, scale in zip(WAYS, ("No scale", f"÷ √{d_k}"), strict=True)
         for title in (
-            f"{scale}: scores, std. deviation {measures[way]['std']:.1f}",
+            f"{scale}: scores, spread {measures[way]['std']:.1f}",
             f"{scale}: weights",
         )
     ]

@@ -116,10 +116,10 @@ function draw(body, model) {
         element("tbody", {}, element("tr", {}, ...head), ...lines.map(({ node }) => node))));
     };
 
-    const bars = ["hard: the nearest page", "soft: the blend"].map((name) => {
+    const bars = ["hard, one page", "soft, a blend"].map((name) => {
       const fill = element("span", { class: "fill" });
       const number = element("b");
-      return { fill, number, node: element("div", { class: "bar", "aria-hidden": "true" }, `${name}, `, number, ` ${entries[0]}`, element("div", {}, fill)) };
+      return { fill, number, node: element("div", { class: "bar", "aria-hidden": "true" }, `${name}: `, number, ` ${entries[0]}`, element("div", {}, fill)) };
     });
     const blend = books.map((_, m) => element("span", { style: colour(m) }));
 
