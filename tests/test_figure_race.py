@@ -158,6 +158,25 @@ def test_a_line_is_thinner_for_each_tenth_and_a_hair_for_none() -> None:
     assert width(1e-12) == width(0) == HAIR
 
 
+def test_only_what_is_lit_is_as_thick_as_its_slope() -> None:
+    for name in recording()["racers"]:
+        lines = re.findall(
+            r'<path [^>]*?stroke="([^"]*)"[^>]*? stroke-width="([\d.]+)"',
+            Entry(name, 12).strip(when="before"),
+        )
+        grey = {float(thick) for ink, thick in lines if ink == "currentColor"}
+        assert grey - {5.0} == {HAIR}, name  # and dots of five
+
+
+def test_chance_and_1_are_named_once_where_each_bar_has_its_lines(figure: Race) -> None:
+    named = re.findall(r'<text x="([\d.-]+)"[^>]*>([^<]+)<', figure.state["scale"])
+    assert [word for _, word in named] == ["0", "chance", "1"]
+    for each in figure.state["racers"]:
+        assert 'd="M0 0V24M200 0V24"' in each["bar"]
+        assert 'd="M25 0V24"' in each["bar"]  # one of eight
+        assert "chance</text>" not in each["bar"]
+
+
 def test_every_state_has_strips_of_one_height(figure: Race) -> None:
     def frames() -> list[str]:
         return [re.findall(r'viewBox="[^"]*"', each["strip"])[0] for each in figure.state["racers"]]

@@ -11,7 +11,17 @@ import torch
 
 from attnlab.figures.live import Saturation
 from attnlab.figures.live.figure import short
-from attnlab.figures.live.saturation import WIDTHS, drawn, jacobian_norms, of_reader
+from attnlab.figures.live.saturation import (
+    BOOKS,
+    HIGH,
+    LIMIT,
+    WIDE,
+    WIDTHS,
+    ZOOM,
+    drawn,
+    jacobian_norms,
+    of_reader,
+)
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -70,7 +80,7 @@ def test_the_histogram_holds_nearly_all_scores_at_every_width(way: str) -> None:
     assert max(held) <= 1 + 1e-12
 
 
-def test_both_pictures_have_the_same_axes_at_every_width(figure: Saturation) -> None:
+def test_each_picture_has_the_same_axes_at_every_width(figure: Saturation) -> None:
     def axes(picture: str) -> list[str]:
         return re.findall(r'<text[^>]*--attn-grey[^>]*>[^<]*</text>|viewBox="[^"]*"', picture)
 
@@ -78,7 +88,7 @@ def test_both_pictures_have_the_same_axes_at_every_width(figure: Saturation) -> 
         return [axes(picture) for picture in figure.state["pictures"]]
 
     before = pairs()
-    assert before[:2] == before[2:]
+    assert before[1] == before[3]
     figure.d_k = 1024
     assert pairs() == before
 
@@ -91,6 +101,18 @@ def test_the_lead_of_a_score_is_told_beside_the_ratio_that_softmax_makes_of_it()
         lead = (first - second) / scale
         assert f">{lead:.2f} ahead</text>" in scores
         assert f", {np.exp(lead):.3g} × the next</text>" in weights
+
+
+def test_scaled_dots_stand_on_the_other_axis_and_below_it_thirty_times_as_far_from_0() -> None:
+    _, _, scaled, _ = Saturation(256, reader=11).state["pictures"]
+    found = re.findall(r'<circle data-key="(\d+) \d+" cx="([\d.]+)"', scaled)
+    top, below = (
+        np.array([float(x) for y, x in found if int(y) == at]) - WIDE / 2 for at in (0, HIGH)
+    )
+    assert len(top) == len(below) == BOOKS
+    np.testing.assert_allclose(below, ZOOM * top, atol=0.05 * ZOOM + 0.05)
+    scores = np.array(of_reader(256, 11, 4)[SCALED]["scores"])
+    np.testing.assert_allclose(below, scores * ZOOM * WIDE / 2 / LIMIT, atol=0.05)
 
 
 def test_bars_move_from_width_to_width_as_they_are_the_same_parts(figure: Saturation) -> None:
@@ -122,7 +144,7 @@ def test_small_numbers_are_shown_as_powers_of_ten(value: float, shown: str) -> N
 
 
 def test_repr_says_what_there_is_to_see(figure: Saturation) -> None:
-    assert tells(repr(figure), "d_k = 64", "reader 1", "no scale", "8.0;")
+    assert tells(repr(figure), "d_k = 64", "reader 1", "No scale", "8.0;")
 
 
 def test_the_fallback_steps_through_doubled_widths(figure: Saturation) -> None:

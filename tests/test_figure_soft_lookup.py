@@ -16,7 +16,6 @@ from attnlab.figures.live.soft_lookup_plane import (
     EDGE,
     HIGH,
     KNOB,
-    MARGIN,
     WIDE,
     labels,
     place,
@@ -67,7 +66,14 @@ def test_the_soft_answer_is_pytorchs_and_its_slope_that_of_a_nudge(
 
 def test_the_hard_answer_is_the_page_of_the_closest_key_and_is_flat() -> None:
     hard = shelf().state["hard"]
+    bar = hard.pop("bar")
     assert hard == {"weights": [0, 1, 0, 0], "answer": [10, 8, 16], "slope": [0, 0]}
+    assert bar == pytest.approx([0, 10 / 35], abs=1e-4)
+
+
+def test_a_bar_of_a_negative_answer_ends_at_0() -> None:
+    state = two_alike([[-4], [-4], [6]]).state
+    assert state["hard"]["bar"] == [0, 0.4]
 
 
 def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
@@ -75,7 +81,10 @@ def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
     assert state["hard"]["slope"] is None
     assert tells(state["told"], "“marshes” and “seas”", "equally close", "jumps")
     assert tells(state["found"], "Salt", "jump between “marshes” and “seas”", "from the blend")
-    assert tells(shelf().state["found"], "Salt", "10 from “marshes”", "16.51 from the blend")
+    with_seas = "Salt (g/l): “marshes” alone has 10; with 0.27 of “seas” it is 16.5."
+    assert shelf().state["found"] == with_seas
+    cold = "Salt (g/l): “marshes” alone has 10, the blend 10.0."
+    assert shelf(temperature=0.1).state["found"] == cold
 
 
 def two_alike(values: Any, keys: Any = ((1, 0), (1, 0), (0, 1)), query: Any = (1, 0)) -> SoftLookup:
@@ -153,11 +162,11 @@ def test_no_name_stands_under_the_knob_or_on_another_name() -> None:
     halves = [np.array([WIDE * len(book), HIGH]) for book in BOOKS]
     for query in itertools.product(np.arange(-3, 3.1, 0.3), repeat=2):
         knob = place(np.array(query), 3)
-        middles = [np.array(middle) for middle in labels(tips, BOOKS, knob, "fresh")]
+        middles = [np.array(middle) for middle in labels(tips, BOOKS, knob)]
         for at, (middle, half) in enumerate(zip(middles, halves, strict=True)):
             away = np.maximum(np.abs(knob - middle) - half, 0)
             assert np.linalg.norm(away) > KNOB - 2, (query, BOOKS[at])
-            assert (np.abs(middle) + half <= EDGE + MARGIN / 4).all()
+            assert (np.abs(middle) + half <= EDGE).all()
             for other, its_half in zip(middles[:at], halves[:at], strict=True):
                 assert (np.abs(middle - other) >= half + its_half).any()
 

@@ -879,7 +879,11 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
         flow = points(looks[f"pours {name}"])
         ends = flow[flow[:, 0] == flow[:, 0].max(), 1]
         np.testing.assert_allclose(sorted(ends), [top, top + tall], atol=0.1)
-    assert looks["pours deserts"]["opacity"] == 0  # of 0.0002
+    hair = points(looks["pours deserts"])  # of 0.0002, and seen all the same
+    assert np.ptp(hair[hair[:, 0] == hair[:, 0].max(), 1]) == pytest.approx(1, abs=0.1)
+    assert float(looks["pours deserts"]["opacity"]) > 0
+    much = {name: look["opacity"] for name, look in looks.items() if name.startswith("much ")}
+    assert [name for name, seen in much.items() if seen] == ["much marshes", "much seas"]
 
 
 @pytest.mark.lessons("11-cost")

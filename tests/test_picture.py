@@ -205,7 +205,7 @@ def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
     weights, words = np.array([[0.9, 0.1], [0.4, 0.6]]), ["the", "cat"]
     draw = figures.numpy.two_orders
     shuffled = draw(weights, words, weights[::-1, ::-1], words[::-1])
-    assert shuffled.title == "“the cat” or “cat the”: “cat” puts 0.40 on “the” both times"
+    assert shuffled.title == "Shuffle the words: “cat” still puts 0.40 on “the”"
     assert draw(weights, words, weights, words[::-1]).title == ""
 
 
@@ -263,6 +263,42 @@ def test_models_that_never_learn_are_told_from_those_that_fail_at_new_places() -
     assert lines[1].endswith("Grey lines: never never learn it.")
     assert "Grey" not in draw({"on": good, "falls": curves["falls"]}, 5, 0.1).title
     assert "new places" not in draw({"on": good, "never": bad}, 5, 0.1).title
+
+
+def test_what_a_mask_leaves_is_said_of_the_row_that_gains_most_and_a_blocked_row_is_called_so() -> (
+    None
+):
+    both, mask = ["the", "cat"], [[False, False], [False, True]]
+    drawn = figures.numpy.masked_weights([[0.9, 0.1], [0.6, 0.4]], [[0, 0], [0, 1]], mask, both)
+    assert drawn.title.splitlines() == [
+        "Mask “the”: what “cat” has left grows ×2.50, to a sum of 1",
+        "All keys are blocked for “the”: its sum is 0.",
+    ]
+    free, masked = (set(words(part)) for part in parts(drawn)[0])
+    assert {"0.60", "0.40"} <= free
+    assert "0.90" not in free
+    assert "blocked" in masked - free
+
+
+def test_two_matrices_are_said_to_disagree_only_where_they_do() -> None:
+    draw, other = figures.pure_python.one_matrix_for_two, [[0, 1], [3, 0]]
+    said = draw("ab", other, np.eye(2)).title
+    assert said == "Two matrices may disagree (1 and 3); one matrix cannot (0 and 0)"
+    assert draw("ab", np.eye(2), np.eye(2)).title == ""
+
+
+@pytest.mark.parametrize("others", [0.02, 0.2])
+def test_one_way_to_scale_is_said_to_be_level_where_no_other_is(others: float) -> None:
+    fall = np.tile(np.geomspace(1, 0.1, 5)[:, None], 4)
+    fall[:, 2] = np.linspace(0.5, 0.98, 5)
+    level = np.full((5, 4), 0.2)
+    other = np.tile(np.geomspace(0.2, others, 5)[:, None], 4)
+    measured = {"none": fall, "root": level, "all": other}
+    drawn = figures.scaling.four_measures([2, 4, 8, 16, 32], measured, 20)
+    assert drawn.title.splitlines() == [
+        "With none, one book takes 0.98 of a typical row by width 32",
+        "root alone is level in all four.",
+    ] * (others < 0.2)
 
 
 @pytest.mark.slow

@@ -116,7 +116,7 @@ W_v: Matrix = [[-1, 0], [1, 1], [-1, 1], [2, 0]]
 # token: a list of small numbers can score one of large numbers higher than itself.
 #
 # The figure shows the scores of our sentence, left with $W_q$ and $W_k$, right with $W_k$ in both roles.
-# Compare the framed pair first, then every number with its mirror image across the dashed diagonal: is it equal?
+# Compare the framed pair first, then every number with its mirror image across the diagonal: is it equal?
 
 # %% nbgrader={"grade": false, "grade_id": "see-one-matrix", "locked": true, "schema_version": 3, "solution": false, "task": false}
 queries = [[-1, 1, 0], [1, 2, 0], [-1, 2, -1]]  # X W_q, one row a token

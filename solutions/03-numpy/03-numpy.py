@@ -466,7 +466,7 @@ free, hidden = attend(X)[1], attend(X, mask=mask)[1]
 figures.numpy.masked_weights(free, hidden, mask, sentence)
 
 # %% [markdown]
-# Every hatched cell is exactly 0. (The one cell on the right that reads 0.00 is merely small.)
+# Every hatched cell is exactly 0.
 # In the rows of *clerk*, *finds*, *old* and *maps* the weight that went to *old* is shared out among
 # the other keys, in proportion to what they had, so each of these rows still adds up to 1. The row
 # of *the* adds up to 0, and so its output is 0:

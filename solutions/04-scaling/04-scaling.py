@@ -513,7 +513,7 @@ def measure(
 
 
 # %% [markdown]
-# The grey lines show what equal weights give and, in the first panel, the standard deviation of 1. Look
+# The grey lines show what equal weights give and, for the scores, the standard deviation of 1. Look
 # for the one line that is level in all four panels.
 
 # %% nbgrader={"grade": false, "grade_id": "see-four-measures", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -533,7 +533,8 @@ figures.scaling.four_measures(WIDTHS, lines, books=20)
 #   2.6 nats, as if about 13 of the 20 books had equal shares; largest weight 0.2; norm 0.28.
 #
 # Now move along these lines yourself: drag *width $d_k$* from 2 to 1024, or use Tab and the arrow keys.
-# On the left are the scores, on the right the 20 weights of one reader. Then move *reader* to 8.
+# On the left are the scores, once divided thirty times as large; on the right the 20 weights of one
+# reader, whose Jacobian stands under *Numbers*. Then move *reader* to 8.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Saturation(d_k=256, reader=11)

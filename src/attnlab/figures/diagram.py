@@ -21,7 +21,7 @@ from matplotlib.path import Path
 
 from attnlab.figures.picture import BLUE, GREEN, GREY, HATCH, ORANGE, PURPLE, Picture, new_figure
 
-WIDE, LOW, HIGH = 5.04, -1.72, 1.4  # of each of the two panels, inches; 0 is the scores' line
+WIDE, LOW, HIGH = 5.04, -1.94, 1.46  # of each of the two panels, inches; 0 is the scores' line
 Place = tuple[float, float]
 
 
@@ -54,17 +54,17 @@ class Table(NamedTuple):
     under: str = ""
 
 
-_Q, _K, _V, _ABOVE = 0.46, -0.46, -1.34, 0.62  # heights of the lines, and of tables above steps
+_Q, _K, _V, _ABOVE = 0.46, -0.46, -1.42, 0.62  # heights of the lines, and of tables above steps
 BOXES = {
     "W_q": Box(0, "W_q", (1.56, _Q), 0.7, ORANGE, "(d, d_k)"),
     "W_k": Box(0, "W_k", (1.56, _K), 0.7, BLUE, "(d, d_k)"),
     "W_v": Box(0, "W_v", (1.56, _V), 0.7, GREEN, "(d, d_v)"),
     "scores": Box(0, "Q Kᵀ", (4.38, 0), 0.82, PURPLE),
     "scale": Box(1, "÷ √d_k", (0.54, 0), 0.82, PURPLE),
-    "mask": Box(1, "mask", (1.44, 0), 0.7, PURPLE, "optional"),
-    "softmax": Box(1, "softmax", (2.52, 0), 1.0, PURPLE, "rows\nsum to 1"),
-    "mix": Box(1, "A V", (3.74, 0), 0.62, GREEN),
-    "W_o": Box(1, "W_o", (4.67, 0), 0.62, GREEN, "optional"),
+    "mask": Box(1, "mask", (1.57, 0), 0.7, PURPLE),
+    "softmax": Box(1, "softmax", (2.695, 0), 1.0, PURPLE, "rows\nsum to 1"),
+    "mix": Box(1, "A V", (3.78, 0), 0.62, GREEN),
+    "W_o": Box(1, "W_o", (4.64, 0), 0.62, GREEN, "(d_v, d)"),
 }
 TABLES = {
     "X": Table(0, (0.42, _K), "black", "X", "(N, d)"),
@@ -74,10 +74,10 @@ TABLES = {
     "V": Table(0, (2.94, _V), GREEN, "V (M, d_v)"),
 }
 # Where the second panel's steps are if heads are lit, which have to be joined before W_o.
-_WITH_HEADS = {"scale": 0.5, "mask": 1.4, "softmax": 2.4, "mix": 3.4}
+_WITH_HEADS = {"scale": 0.5, "mask": 1.45, "softmax": 2.48, "mix": 3.45}
 _JOIN = Box(1, "join", (4.46, 0), 0.8, GREEN)
 _ASIDE = 0.12, 0.06  # of the copies of a step that each head has
-_BELOW, _LOWEST = -0.68, -1.36  # then W_o is below it, and what comes out below that
+_BELOW, _LOWEST = -0.62, -1.62  # then W_o is below it, and what comes out below that
 # What comes out of a step, above it.
 _MADE = {
     "scores": "(N, M)",
@@ -89,7 +89,7 @@ _MADE = {
     "W_o": "(N, d)",
 }
 # What can be lit around the steps: how far it goes, how many copies, and what they are.
-AROUND = {"table": (3.19, 1, "N × M numbers"), "heads": (3.88, 3, "H heads")}
+AROUND = {"table": (3.33, 1, "N × M numbers"), "heads": (3.93, 3, "H heads")}
 BEHIND = "behind"  # what is so called has a copy before it
 _OPTIONAL = ("mask", "W_o")
 _NAMES = {
@@ -176,7 +176,8 @@ def draw(lit: tuple[str, ...]) -> Figure:
                 _words(axes[0, 1], (box.at[0] - 0.31, _LOWEST), _MADE[name], box.colour, ha="right")
             _table(axes[0, box.panel], made, numbers[name], 0.9 if name in lit else 0.6)
     for name, table in tables.items():
-        _table(axes[0, table.panel], table, numbers[name], 0.6, name in lit)
+        over = _ASIDE[0] if has_heads and name in ("Q", "K", "V") else 0
+        _table(axes[0, table.panel], table, numbers[name], 0.6, name in lit, over)
     return figure
 
 
@@ -186,18 +187,24 @@ def _with_heads() -> dict[str, Box]:
         name: box._replace(at=(_WITH_HEADS.get(name, box.at[0]), box.at[1]))
         for name, box in BOXES.items()
     }
-    last = boxes.pop("W_o")._replace(at=(_JOIN.at[0], _BELOW), under="")
+    last = boxes.pop("W_o")._replace(at=(_JOIN.at[0], _BELOW), under="(H·d_v, d)")
     return boxes | {"join": _JOIN, "W_o": last}
 
 
 def _own(place: Axes) -> None:
-    """What each head has for itself: steps with copies, and a line over them that says it."""
-    for box in (box for name, box in BOXES.items() if name.startswith("W_") and not box.panel):
-        for aside in _ASIDE:
-            corner = (box.left[0] - aside, box.at[1] - _TALL / 2 + aside)
-            look = {"facecolor": "white", "edgecolor": "#b5b5b5", "linewidth": 1.2, "zorder": 1.5}
-            _rounded(place, corner, box.wide, _TALL, gid=BEHIND, **look)
-    _words(place, (2.25, 1.16), "each head has its own", PURPLE, weight="bold")
+    """What each head has for itself: steps and tables with copies, and a bracket that says it."""
+    steps = [BOXES[name] for name in ("W_q", "W_k", "W_v")]
+    spans = [(box.at, box.wide, _TALL) for box in steps]
+    spans += [(TABLES[name].at, 3 * _CELL + 0.08, 4 * _CELL + 0.08) for name in ("Q", "K", "V")]
+    look = {"facecolor": "white", "edgecolor": "#b5b5b5", "linewidth": 1.2, "zorder": 1.5}
+    for (x, y), wide, tall in spans:
+        for aside in (*_ASIDE, 0):
+            corner = (x - wide / 2 - aside, y - tall / 2 + aside)
+            _rounded(place, corner, wide, tall, gid=BEHIND, **look)
+    left, right, high = steps[0].left[0] - _ASIDE[0], TABLES["Q"].at[0] + 0.45, 1.14
+    path = Path([(left, high - 0.07), (left, high), (right, high), (right, high - 0.07)])
+    place.add_patch(PathPatch(path, facecolor="none", edgecolor=PURPLE, linewidth=1.6))
+    _words(place, ((left + right) / 2, high + 0.16), "each head has its own", PURPLE, weight="bold")
 
 
 def _numbers(is_cross: bool) -> dict[str, np.ndarray]:
@@ -255,12 +262,18 @@ def _box(place: Axes, box: Box, is_lit: bool, is_optional: bool) -> None:
     )
     weight = "bold" if is_lit else "normal"
     _words(place, (x, y - 0.01), box.label, "white" if is_lit else "black", "center", weight=weight)
-    if box.under:
-        _words(place, (x, y - _TALL / 2 - 0.05), box.under, GREY, "top", linespacing=1.1)
+    under = "\n".join(filter(None, (box.under, "optional" if dashed else "")))
+    if under:
+        _words(place, (x, y - _TALL / 2 - 0.05), under, GREY, "top", linespacing=1.25)
 
 
 def _table(
-    place: Axes, table: Table, numbers: np.ndarray, strong: float, is_lit: bool = False
+    place: Axes,
+    table: Table,
+    numbers: np.ndarray,
+    strong: float,
+    is_lit: bool = False,
+    over: float = 0.0,
 ) -> None:
     """Its numbers as cells, the darker the larger, with its name and shape."""
     rows, columns = numbers.shape
@@ -282,7 +295,7 @@ def _table(
         place.add_patch(cell)
     ink = "white" if is_lit else table.colour
     weight = "bold" if is_lit else "normal"
-    _words(place, (x, top + 0.05), table.above, ink, "bottom", weight=weight)
+    _words(place, (x, top + 0.05 + over), table.above, ink, "bottom", weight=weight)
     if table.under:
         _words(place, (x, top - rows * _CELL - 0.05), table.under, ink, "top", weight=weight)
 
@@ -308,32 +321,30 @@ def _lines(
     panels: np.ndarray, tables: dict[str, Table], boxes: dict[str, Box], lit: tuple[str, ...]
 ) -> None:
     first, second = panels
+    copies = _ASIDE[0] if "heads" in lit else 0
     for to in ("W_q", "W_k", "W_v"):
         source = "X" if to == "W_q" or "context" not in tables else "context"
         x, y = tables[source].at
         beside = 0.42 if source in lit else 2.5 * _CELL + 0.06
-        end = boxes[to].left
-        if "heads" in lit:
-            end = (end[0] - _ASIDE[0], end[1])
+        end = (boxes[to].left[0] - copies, boxes[to].at[1])
         _line(first, (x + beside, y), end, "black" if source in lit else GREY)
     x, _ = boxes["scores"].left
     ends = {"W_q": (x, 0.08), "W_k": (x, -0.08), "W_v": (2 * WIDE, _V)}
     for (made, end), name in zip(ends.items(), ("Q", "K", "V"), strict=True):
         (x, y), colour = tables[name].at, tables[name].colour
         beside, thick = (0.6, 3.2) if name in lit else (1.5 * _CELL + 0.05, 1.6)
-        _line(first, boxes[made].right, (x - beside, y), colour, thick)
+        _line(first, boxes[made].right, (x - beside - copies, y), colour, thick)
         _line(first, (x + beside, y), end, colour, thick)
     x, _ = boxes["mix"].at
     thick = 3.2 if "V" in lit else 1.6
     _line(second, (0, _V), (x, -_TALL / 2), GREEN, thick, up=True)
-    _words(second, (0.1, _V + 0.06), "V", GREEN, "bottom", ha="left")
     _line(first, boxes["scores"].right, (2 * WIDE, 0), GREY)
     _line(second, (0, 0), boxes["scale"].left, GREY)
     for box, after in pairwise(box for box in boxes.values() if box.panel == 1):
         if after.at[1] == _BELOW:
             (x, y), high = after.at, _TALL / 2
             _line_down(second, x, -high, y + high)
-            _line_down(second, x, y - high, _LOWEST + 2 * _CELL)
+            _line_down(second, x, y - high - 0.32, _LOWEST + 2 * _CELL)  # under its shape
         else:
             _line(second, box.right, after.left, GREY)
 

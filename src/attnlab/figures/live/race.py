@@ -35,6 +35,7 @@ THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for e
 LARGE, RUN = 7, 80  # of the signal: its radius where it begins, ms for a step
 ACROSS = EACH * (len(LETTERS) - 1) + LEFT + RIGHT
 LUCK = 0.06  # above chance: five standard errors of 1,000 guesses
+GUIDE = 'stroke-opacity="0.4"'  # from row to row, where the marked letter is
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
 
@@ -85,6 +86,7 @@ class Race(Figure):
             "when": when,
             "moments": list(MOMENTS),
             "letters": letters(racers[0].marked),
+            "scale": scale(racers[0].chance),
             "racers": [
                 {
                     "name": racer.name,
@@ -157,7 +159,9 @@ class Entry:
         )
         steps = self.distance if self._is_recurrent else self.waits
         signal = _signal(self._way(), self.at_the_mark(when), steps)
-        return svg(said, (-LEFT, -ABOVE, ACROSS, HIGH + ABOVE), _joined(drawn), signal, wide=500)
+        guide = f'<path d="M{self.marked * EACH} {-ABOVE}V{HIGH}" stroke="{ORANGE}" {GUIDE}/>'
+        view = (-LEFT, -ABOVE, ACROSS, HIGH + ABOVE)
+        return svg(said, view, guide, _joined(drawn), signal, wide=500)
 
     def _way(self) -> str:
         """From the marked letter to the end, or as far as it goes."""
@@ -217,16 +221,15 @@ def _line(start: Point, *ends: Point, slope: float, lit: bool, bend: float = 0) 
         + f"{to_x:g} {to_y:g}"
         for to_x, to_y in ends
     )
-    look = f'stroke="{ORANGE}"' if lit else 'stroke="currentColor" stroke-opacity="0.3"'
+    look = f'stroke="{ORANGE}"' if lit else 'stroke="currentColor" stroke-opacity="0.35"'
     fill = ' fill="none"' if bend else ""  # what is straight encloses nothing
-    return f'<path d="{ways}"{fill} {look} stroke-width="{width(slope):.2f}"/>'
+    return f'<path d="{ways}"{fill} {look} stroke-width="{width(slope if lit else 0):.2f}"/>'
 
 
-def _tip(x: float, y: float, *, lit: bool, up: bool = False) -> str:
-    """The head of an arrow to the right, or upwards, that ends at a point."""
-    shape = f"M{x:g} {y:g}l-4 6h8z" if up else f"M{x:g} {y:g}l-6 -4v8z"
+def _tip(x: float, y: float, *, lit: bool) -> str:
+    """The head of an arrow to the right that ends at a point."""
     look = f'fill="{ORANGE}"' if lit else 'fill-opacity="0.45"'
-    return f'<path d="{shape}" {look}/>'
+    return f'<path d="M{x:g} {y:g}l-6 -4v8z" {look}/>'
 
 
 def _dot(x: float, y: float, *, lit: bool) -> str:
@@ -241,8 +244,6 @@ def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
         if place + 1 < len(slopes):
             yield _line((x, high), (x + EACH - 8, high), slope=slope, lit=lit)
             yield _tip(x + EACH - 3, high, lit=lit)
-        yield _line((x, HIGH - 8), (x, high + 8), slope=0.0, lit=place == marked)
-        yield _tip(x, high + 4, lit=place == marked, up=True)
         yield _dot(x, high, lit=lit)
 
 
@@ -255,8 +256,7 @@ def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
         bend = 10 * (place < len(slopes) - 1)
         way = (x, HIGH - 10), (end[0], 6)
         yield _line(*way, slope=slopes[place], lit=place == marked, bend=bend)
-    yield _tip(end[0], 2, lit=True, up=True)
-    yield _dot(*end, lit=True)
+    yield _dot(end[0], 6, lit=True)
     yield _dot(marked * EACH, HIGH - 10, lit=True)
 
 
@@ -311,18 +311,30 @@ def letters(marked: int) -> str:
 
 
 def bar(racer: Entry) -> str:
-    """The share that is right, with a stroke for each seed and a line at chance."""
+    """The share that is right, with a stroke for each seed, and lines at 0, chance and 1."""
     strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
     said = f"{racer.name} is right in {racer.right:.2f} of fresh texts; chance is {racer.chance:g}"
     return svg(
         said,
         (-2, 0, 244, 24),
-        '<path d="M0 1V21H200V1" fill="none" stroke="currentColor" stroke-opacity="0.5"/>',
+        '<path d="M0 0V24M200 0V24" stroke="currentColor" stroke-opacity="0.35"/>',
         f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>',
         f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>',
-        f'<path d="M{200 * racer.chance:g} 0V23" stroke="{ORANGE}" stroke-width="2" '
-        'stroke-dasharray="3 2"/>',
-        text(206, 17, f"{racer.right:.2f}", more=' font-weight="bold"'),
+        f'<path d="M{200 * racer.chance:g} 0V24" stroke="{ORANGE}" stroke-width="2"/>',
+        text(206, 16, f"{racer.right:.2f}", more=' font-weight="bold"'),
+        wide=300,
+        size=13,
+    )
+
+
+def scale(chance: float) -> str:
+    """What the lines of all bars are, once over them."""
+    return svg(
+        f"bars from 0 to 1; chance is {chance:g}",
+        (-2, 0, 244, 16),
+        text(-2, 12, "0"),
+        text(200 * chance - 14, 12, "chance", more=f' fill="{ORANGE}"'),
+        text(200, 12, "1", "middle"),
         wide=300,
         size=13,
     )
@@ -334,7 +346,7 @@ def _still(state: Values) -> str:
         f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
         f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b> {racer["slope"]}'
         f"{racer['strip']}{state['letters']}</div>"
-        f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}</div></div>'
+        f'<div style="flex:1 1 230px;max-width:300px">{state["scale"]}{racer["bar"]}</div></div>'
         for racer in state["racers"]
     )
     return f"{rows}<p>{html.escape(state['told'])}</p>"

@@ -23,7 +23,7 @@ from attnlab.figures.live.strokes import bars, svg, text
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
 WAYS = ("no scale", "÷ √d_k")
-LIMIT = 110.0  # where the axis of scores ends, the same for both
+LIMIT, ZOOM = 110.0, 30  # where the axis of scores ends; how much larger it is once divided
 REACH, BINS = 4, 24  # of a histogram: standard deviations on either side, and how many bins
 WIDE, HIGH, EDGE, OVER = 340, 98, 2, 18  # of a plot, and the room beside and over it
 UNDER, TOP = HIGH + 22, 12  # how far down the words under a plot are, and those that a dot has
@@ -82,10 +82,10 @@ class Saturation(Dialled):
             "pictures": [
                 scores_picture(measures[WAYS[0]]),
                 weights_picture(WAYS[0], measures[WAYS[0]]),
-                scaled_picture(*(measures[way]["scores"] for way in WAYS)),
+                scores_picture(measures[WAYS[1]], ZOOM),
                 weights_picture(WAYS[1], measures[WAYS[1]]),
             ],
-            "note": f"Hill: all scores. Dots and bars: the {BOOKS} books of reader {reader}. "
+            "note": f"Hills: all scores. Dots and bars: the {BOOKS} books of reader {reader}. "
             "A lead of x makes a weight exp(x) times the next.",
             "folded": "Numbers, and those of a typical reader",
             "heads": ["", *WAYS],
@@ -175,13 +175,13 @@ def of_reader(d_k: int, reader: int, seed: int) -> Values:
 
 
 def titles(d_k: int, measures: Values) -> list[str]:
-    """Over each picture: how far the scores spread, and what is left of slopes."""
+    """Over each picture: the way to scale, and how far the scores spread."""
     return [
         title
-        for way, scores in zip(WAYS, ("no scale", f"÷ √{d_k}"), strict=True)
+        for way, scale in zip(WAYS, ("No scale", f"÷ √{d_k}"), strict=True)
         for title in (
-            f"scores, {scores}: std. deviation {measures[way]['std']:.1f}",
-            f"weights, Jacobian's norm {short(measures[way]['reader']['gradient'])}",
+            f"{scale}: scores, spread {measures[way]['std']:.1f}",
+            f"{scale}: weights",
         )
     ]
 
@@ -202,62 +202,52 @@ def found(d_k: int, measures: Values) -> str:
     leads = [float(np.diff(np.sort(measures[way]["scores"])[-2:])[0]) for way in WAYS]
     raw, scaled = (in_short(np.exp(lead)) for lead in leads)
     lead = in_short(leads[0])
-    return f"A lead of {lead} gives {raw} × the weight; ÷ √{d_k}, {scaled} ×"
+    return f"{lead} ahead: {raw} times the weight. Divided by √{d_k}: {scaled} times"
 
 
 # The pictures, the same in the page and where nothing runs ----------------------------------
 
 
-def scores_picture(measures: Values) -> str:
+def scores_picture(measures: Values, zoom: float = 1) -> str:
     """The hill of all scores, and on its line a dot for each score of one reader, as an SVG.
 
-    The axis is the same at every width and once divided; the hill is as high as the plot.
+    The axis is the same at every width. Where it is zoomed, the dots stand at its top as they are
+    on the other one, and below them a cone leads to the larger axis and a lower hill.
     """
-    std, scores = measures["std"], measures["scores"]
-    second, first, lead, said = _lead(scores)
+    std, scores = measures["std"] * zoom, [score * zoom for score in measures["scores"]]
+    second, first = np.argsort(scores)[-2:].tolist()
+    start, end = _across(scores[second]), _across(scores[first])
+    lead = f"{in_short((scores[first] - scores[second]) / zoom)} ahead"
+    peak, top = (HIGH, TOP) if zoom == 1 else (0.45 * HIGH, 0.4 * HIGH)
     places = np.clip(np.linspace(-REACH, REACH, 2 * BINS + 1)[1::2] * std, -LIMIT, LIMIT)
     most = max(measures["histogram"])
     hill = "".join(
-        f"L{_across(place):.1f} {HIGH * (1 - share / most):.1f}"
+        f"L{_across(place):.1f} {HIGH - peak * share / most:.1f}"
         for place, share in zip(places.tolist(), measures["histogram"], strict=True)
     )
     left, right = (_across(sign * REACH * std) for sign in (-1, 1))
     return _drawing(
-        f"hill of all scores, standard deviation {std:.1f}; {said}",
+        f"hill of all scores, standard deviation {std / zoom:.1f}; of {BOOKS} dots that of book "
+        f"{first + 1} is the farthest right, {lead} of the next",
+        "" if zoom == 1 else _zoomed(measures["scores"], zoom),
         f'<path d="M{left:.1f} {HIGH}{hill}L{right:.1f} {HIGH}z" fill="{BLUE}" '
         'fill-opacity="0.35"/>',
-        f'<path d="M{second:.1f} {HIGH}H{first:.1f}V{TOP + 5:g}" {STROKE}/>',
-        text(min(first, WIDE + EDGE - SHORTER), TOP, lead, "", f' fill="{ORANGE}" {BOLD}'),
-        _axis(),
+        f'<path d="M{start:.1f} {HIGH}H{end:.1f}V{top + 5:g}" {STROKE}/>',
+        text(min(end, WIDE + EDGE - SHORTER), top, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
+        _axis(zoom),
         _dots(scores, HIGH),
     )
 
 
-def scaled_picture(raw: Sequence[float], scaled: Sequence[float]) -> str:
-    """The same dots, each on its way to where its scaled score stands on the same axis."""
-    _, first, lead, said = _lead(scaled)
-    beside = first + 12 + (_across(max(raw)) - first) / 4  # on the right of its way
-    ways = [
-        f"M{_across(start):.1f} 0L{_across(end):.1f} {HIGH}"
-        for start, end in zip(raw, scaled, strict=True)
-    ]
-    return _drawing(
-        f"the same dots after the division; {said}",
-        f'<path d="{"".join(ways)}" fill="none" stroke="{BLUE}" stroke-opacity="0.5"/>',
-        f'<path d="{ways[int(np.argmax(raw))]}" {STROKE}/>',
-        text(beside, HIGH - 10, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
-        _axis(),
-        _dots(raw, 0),
-        _dots(scaled, HIGH),
+def _zoomed(scores: Sequence[float], zoom: float) -> str:
+    """Scores where they would stand on the axis as it is, and a cone from there down."""
+    left, right = (_across(end * LIMIT / zoom) for end in (-1, 1))
+    return (
+        f'<path d="M{left:.1f} 0H{right:.1f}L{WIDE} {HIGH}H0z" fill-opacity="0.07"/>'
+        + _line(f"M0 0H{WIDE}")
+        + text(WIDE / 2 + 44, 17, f"{zoom:g} times as large", "", f' fill="{GREY}"')
+        + _dots(scores, 0)
     )
-
-
-def _lead(scores: Sequence[float]) -> tuple[float, float, str, str]:
-    """Where the two largest scores stand, and how far they are apart, in short and in words."""
-    second, first = np.argsort(scores)[-2:].tolist()
-    ahead = f"{in_short(scores[first] - scores[second])} ahead"
-    said = f"of {BOOKS} dots that of book {first + 1} is the farthest right, {ahead} of the next"
-    return _across(scores[second]), _across(scores[first]), ahead, said
 
 
 def _dots(scores: Sequence[float], y: float) -> str:
@@ -269,9 +259,10 @@ def _dots(scores: Sequence[float], y: float) -> str:
     )
 
 
-def _axis() -> str:
+def _axis(zoom: float) -> str:
     """The line of scores, its ticks and numbers."""
-    places = {score: _across(score) for score in (-100, -50, 0, 50, 100)}
+    marks = (-100, -50, 0, 50, 100) if zoom == 1 else range(-3, 4)
+    places = {score: _across(score * zoom) for score in marks}
     return _line(f"M0 {HIGH}H{WIDE}") + "".join(
         _line(f"M{x:.1f} {HIGH}v6") + text(x, UNDER, written(score, 0), "middle", f' fill="{GREY}"')
         for score, x in places.items()

@@ -63,7 +63,7 @@ function draw(body, model) {
       { class: "plane", viewBox: `${-size} ${-size} ${2 * size} ${2 * size}` },
       drawn("g", { class: "ground" }, ...ground),
       drawn("path", { class: "axis", d: `M${-edge} 0H${edge} M0 ${-edge}V${edge}` }),
-      drawn("text", { class: "axis", x: edge + 20, y: -4, style: "text-anchor: end" }, `${axes[0]} →`),
+      drawn("text", { class: "axis", x: edge, y: edge + 13, style: "text-anchor: end" }, `${axes[0]} →`),
       drawn("text", { class: "axis", x: 0, y: -edge - 9 }, `↑ ${axes[1]}`),
       ...keys, ...labels, query, slope, handle,
     );
@@ -116,23 +116,28 @@ function draw(body, model) {
         element("tbody", {}, element("tr", {}, ...head), ...lines.map(({ node }) => node))));
     };
 
+    const bars = ["hard, one page", "soft, a blend"].map((name) => {
+      const fill = element("span", { class: "fill" });
+      const number = element("b");
+      return { fill, number, node: element("div", { class: "bar", "aria-hidden": "true" }, `${name}: `, number, ` ${entries[0]}`, element("div", {}, fill)) };
+    });
     const blend = books.map((_, m) => element("span", { style: colour(m) }));
 
     body.replaceChildren(
       found,
       element("div", { class: "panels" },
-        element("div", { class: "beside" }, plane, heat.node,
+        element("div", { class: "beside" }, heat.node, plane,
           element("p", { class: "legend" }, `${legend[0]} `,
             element("span", { class: "ends" }, `${legend[1]} `, element("span", { class: "shades" }), ` ${legend[2]}`)),
           element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
         element("div", { class: "beside" },
+          ...bars.map(({ node }) => node),
           element("p", { class: "hint", "aria-hidden": "true" }, "The blend, a share of each page:"),
           element("div", { class: "blend", "aria-hidden": "true" }, ...blend),
-          table(answers),
-          element("details", {}, element("summary", {}, folded), table([...weights, ...slopes])))),
+          element("details", {}, element("summary", {}, folded), table([...answers, ...weights, ...slopes])))),
       told,
     );
-    parts = { ground, keys, labels, query, slope, handle, heat, weights, answers, slopes, blend };
+    parts = { ground, keys, labels, query, slope, handle, heat, weights, answers, slopes, blend, bars };
   };
 
   return () => {
@@ -172,6 +177,9 @@ function draw(body, model) {
     parts.heat.set(nearest(state.temperatures, state.temperature), `${state.temperature}`);
 
     [hard, soft].forEach((lookup, side) => {
+      const { fill, number } = parts.bars[side];
+      [fill.style.marginLeft, fill.style.width] = lookup.bar.map((share) => `${100 * share}%`);
+      setText(number, signed(lookup.answer[0], 1));
       parts.weights.forEach(({ cells }, m) => {
         const [face, ink] = shade(lookup.weights[m]);
         const text = lookup.weights[m].toFixed(2);

@@ -36,6 +36,7 @@ from attnlab.figures.palette import SERIES
 COARSE = 0.5  # the step of a query that was recorded
 TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 MOST_KEYS = 12  # arrows that can be told apart
+LEAST = 0.05  # a share that is told
 DIRECTIONS = range(-60, 121, 30)  # of the still figure's query, degrees
 
 
@@ -148,15 +149,17 @@ class SoftLookup(Figure):
                 "weights": hard.tolist(),
                 "answer": (hard @ values).tolist(),
                 "slope": None if jumps else [0.0, 0.0],
+                "bar": _bar(float(hard @ values[:, 0]), values[:, 0]),
             },
             "soft": {
                 "weights": shares.tolist(),
                 "answer": answer.tolist(),
                 "slope": slope[0].tolist(),
+                "bar": _bar(float(answer[0]), values[:, 0]),
             },
             "arrows": {
                 "keys": [arrow(tip) for tip in tips],
-                "labels": labels(np.array(ends), words, at, inputs["axes"][0]),
+                "labels": labels(np.array(ends), words, at),
                 "query": arrow(at),
                 "tip": at.tolist(),
                 "slope": path(at, end),
@@ -220,16 +223,19 @@ def answer_and_slope(
 
 
 def finding(state: Values) -> str:
-    """Both answers for the first entry, side by side."""
-    entry, soft = state["entries"][0], state["soft"]["answer"][0]
+    """Both answers for the first entry, and what else is in the blend."""
+    entry, soft, shares = state["entries"][0], state["soft"]["answer"][0], state["soft"]["weights"]
     entry = entry[:1].upper() + entry[1:]
     if state["jumps"]:
         ties = [f"“{book}”" for book in state["ties"]]
         tied = " and ".join(ties) if len(ties) == 2 else f"{len(ties)} keys"
-        return f"{entry}: a jump between {tied}, but {soft:.2f} from the blend."
-    best = state["books"][int(np.argmax(state["hard"]["weights"]))]
-    hard = state["hard"]["answer"][0]
-    return f"{entry}: {hard:g} from “{best}” alone, {soft:.2f} from the blend."
+        return f"{entry}: a jump between {tied}, but {soft:.1f} from the blend."
+    best = int(np.argmax(state["hard"]["weights"]))
+    alone = f"{entry}: “{state['books'][best]}” alone has {state['hard']['answer'][0]:g}"
+    share, other = max(((w, m) for m, w in enumerate(shares) if m != best), default=(0, best))
+    if share < LEAST:
+        return f"{alone}, the blend {soft:.1f}."
+    return f"{alone}; with {share:.2f} of “{state['books'][other]}” it is {soft:.1f}."
 
 
 def in_words(state: Values) -> str:
@@ -267,6 +273,13 @@ def _hard_in_words(state: Values) -> str:
 def _legend(entry: str, values: np.ndarray) -> list[str]:
     """What the ground means, and the ends of its shades."""
     return [f"Ground: the soft answer for {entry}:", *map(written, _ends(values))]
+
+
+def _bar(answer: float, values: np.ndarray) -> list[float]:
+    """Where a bar from 0 to an answer begins and how wide it is, as shares of the room."""
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    room = high - low or 1.0
+    return [round((min(answer, 0.0) - low) / room, 4), round(abs(answer) / room, 4)]
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:

@@ -18,7 +18,6 @@ ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
 EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the names of the axes
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
 KNOB, HIGH, WIDE, GAP = 9, 7, 3.6, 7  # radius; half of a label, of each letter, and around it
-END = EDGE + 20  # of the flat axis's name
 FOLDED = "Weights and slopes"
 CELLS = 24  # of the shaded ground, along an edge
 Values = dict[str, Any]
@@ -79,20 +78,16 @@ def ground(keys: np.ndarray, values: np.ndarray, temperature: float) -> list[flo
     return shares
 
 
-def labels(
-    tips: np.ndarray, words: Sequence[str], query: np.ndarray, axis: str
-) -> list[list[float]]:
+def labels(tips: np.ndarray, words: Sequence[str], query: np.ndarray) -> list[list[float]]:
     """Where the keys' names stand: near their tips, and on no arrow, no knob and no other name.
 
     Args:
         tips: (M, 2), where the keys' arrows end in the drawing, or a slope's.
         words: M names.
         query: (2,), where the query's arrow ends, with the knob.
-        axis: the name of the flat one, over its right end.
     Returns:
         The middle of each name.
     """
-    half = WIDE * (len(axis) + 2) * 0.8  # of a name that ends in an arrow
     along = np.linspace(0, 1, 60)[:, None]
     turns = np.arange(0, 2 * np.pi, np.pi / 6)
     circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -100,7 +95,6 @@ def labels(
     taken = np.concatenate(
         [query + share * KNOB * circle for share in (0, 0.5, 1)]
         + [tip + 5 * circle for tip in tips]
-        + [_filled(np.array([END - half, -HIGH]), np.array([half, HIGH]))]
     )
     middles: list[list[float]] = []
     for tip, word in zip(tips, words, strict=True):
@@ -114,7 +108,7 @@ def labels(
             crossed, met = (
                 (np.abs(dots - middle) < room + 1).all(axis=1) for dots in (lines, taken)
             )
-            met_or_out = met.any() or (np.abs(middle) + room > EDGE + MARGIN / 4).any()
+            met_or_out = met.any() or (np.abs(middle) + room > EDGE).any()
             bad = crossed.sum() + len(lines) * met_or_out
             if bad < least:
                 best, least = middle, bad
@@ -150,7 +144,7 @@ def drawing(state: Values) -> str:
     right, up = state["axes"]
     axes = (
         f'<path d="{across}" {line} stroke="currentColor" stroke-width="0.5"/>'
-        + text(END, -4, f"{right} →", "end")
+        + text(EDGE, EDGE + 13, f"{right} →", "end")
         + text(0, -EDGE - 9, f"↑ {up}", "middle")
     )
     size = EDGE + MARGIN
@@ -171,10 +165,12 @@ def drawing(state: Values) -> str:
 
 
 def columns(state: Values) -> str:
-    """The hard and the soft answer side by side; weights and slopes folded away."""
+    """The hard and the soft answer side by side; all but its first entry folded away."""
     first, sides = state["entries"][0], [state["hard"], state["soft"]]
-    answers = {entry: ("answer", j, 2) for j, entry in enumerate(state["entries"])}
+    answers = {entry: ("answer", j, 1) for j, entry in enumerate(state["entries"])}
+    shown = {first: answers.pop(first)}
     folded = {
+        **answers,
         **{f"weight of {book}": ("weights", m, 3) for m, book in enumerate(state["books"])},
         **{
             f"slope of {first} along {axis}": ("slope", i, 2)
@@ -195,6 +191,4 @@ def columns(state: Values) -> str:
         ]
         return fallback.lines("", rows, ("", "hard", "soft"))
 
-    return (
-        f"<div>{table(answers)}<details><summary>{FOLDED}</summary>{table(folded)}</details></div>"
-    )
+    return f"<div>{table(shown)}<details><summary>{FOLDED}</summary>{table(folded)}</details></div>"

@@ -5,8 +5,8 @@ import { FAINT, drawn, element, grid, mount, moved, setText, settling, shade } f
 const VIEWS = ["table", "arcs"];
 const TIGHT = 10; // rows; more are set closer
 const CROWD = 17;
-const FEW = 7; // are set larger, with every number that is not 0.00
-const NOUGHT = 0.005; // less is written as 0.00
+const FEW = 7; // are set larger, with every number
+const NOUGHT = 0.005; // less reads 0.00
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 184]; // px above the words, at least and at most
 const ABOVE = 16; // px over the arcs, for the largest weight
@@ -34,6 +34,7 @@ function arches({ words, names, onChoose, onHover }) {
   const height = base + 24;
   const paths = middles.map((from) => middles.map((to) => drawn("path", { d: arc(from, to, base) })));
   const most = drawn("text", { class: "most" });
+  const head = drawn("polygon", { class: "head" }); // where all arcs of a row go: to its word
   const nodes = words.map((word, n) => {
     const node = drawn("g", { class: "word", role: "option", tabindex: -1, "aria-label": names[n] },
       drawn("text", { x: middles[n], y: base + 16 }, word));
@@ -44,7 +45,7 @@ function arches({ words, names, onChoose, onHover }) {
   });
   const list = drawn("svg", { role: "listbox", "aria-label": "query", "aria-orientation": "horizontal",
     viewBox: `0 ${-ABOVE} ${width} ${height + ABOVE}`, style: `min-width:${width}px;max-width:${MOST * width}px` },
-    drawn("g", { "aria-hidden": "true" }, ...paths.flat(), most), ...nodes);
+    drawn("g", { "aria-hidden": "true" }, ...paths.flat(), head, most), ...nodes);
   const choose = (row) => {
     onChoose(row);
     nodes[row].focus();
@@ -68,6 +69,9 @@ function arches({ words, names, onChoose, onHover }) {
         path.classList.toggle("shown", n === row && isSeen);
         path.style.display = isSeen ? "" : "none";
       }));
+      const x = middles[row];
+      head.setAttribute("points", `${x - 8},${base - 8} ${x + 8},${base - 8} ${x},${base + 4}`);
+      head.style.display = paths[row].some((path) => path.weight >= NOUGHT) ? "" : "none";
       const weights = paths[row].map((path) => path.weight);
       const weight = Math.max(...weights);
       const key = weights.indexOf(weight);
@@ -83,7 +87,7 @@ function arches({ words, names, onChoose, onHover }) {
 }
 
 /** The least that is written, of a row of so many. */
-const leastOf = (count) => (count > FEW ? FAINT : NOUGHT);
+const leastOf = (count) => (count > FEW ? FAINT : 0);
 
 /** One row of weights, under its query's name, as bars over their keys' columns, and how much came or went since before. */
 function bars(count) {
@@ -102,7 +106,7 @@ function bars(count) {
         height(fill, Math.min(weight, before[m]));
         height(came, more);
         height(went, -more);
-        setText(change, Math.abs(told) < leastOf(count) ? "" : `${told < 0 ? "−" : "+"}${Math.abs(told).toFixed(2)}`);
+        setText(change, Math.abs(told) < Math.max(leastOf(count), NOUGHT) ? "" : `${told < 0 ? "−" : "+"}${Math.abs(told).toFixed(2)}`);
       });
     },
   };
@@ -117,7 +121,7 @@ function draw(body, model) {
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const above = element("div", { class: "tools" });
   const panels = element("div", { class: "panels" });
-  const taken = element("p", { class: "hint", "aria-hidden": "true" }, "Orange: what the mask took (−), and who has it now (+).");
+  const taken = element("p", { class: "hint", "aria-hidden": "true" }, "Blue: kept from before the mask. Orange: what it took (−), and who has it now (+), rounded.");
   body.append(above, found, panels, taken, said);
 
   const show = (row) => {
@@ -216,7 +220,7 @@ function draw(body, model) {
         const number = blocked && weight === 0 ? "0" : weight.toFixed(2);
         const name = `${named.queries[n]} to ${named.keys[m]}: ${blocked ? "blocked, " : ""}${number}`;
         const [face, ink] = shade(weight);
-        table.paint(n, m, { text: weight < leastOf(row.length) ? "" : number, name, blocked, face, ink });
+        table.paint(n, m, { text: blocked || weight < leastOf(row.length) ? "" : number, name, blocked, face, ink });
         sentence?.paint(n, m, weight);
       }),
     );

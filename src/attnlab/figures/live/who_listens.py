@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -110,13 +111,13 @@ class WhoListens(WithRows):
         tokens = inputs["query_tokens"]
         queries, keys = told_apart(tokens), told_apart(inputs["key_tokens"])
         before = inputs["before"]
-        found = [in_words(query, row, keys) for query, row in zip(queries, weights, strict=True)]
-        told = list(found)
+        told = [in_words(query, row, keys) for query, row in zip(queries, weights, strict=True)]
+        found = [re.sub(", then to .*", ".", line) for line in told]
         if before is not None:
             for n, query in enumerate(queries):
                 moved = (query, weights[n], keys, blocked[n], before[n])
                 if went := gone(*moved):
-                    found[n], told[n] = gone(*moved, ("“{}”", "“{}”")), went
+                    found[n], told[n] = passed_on(*moved), went
         return {
             "weights": weights.tolist(),
             "queries": as_labels(tokens),
@@ -281,6 +282,18 @@ def gone(
     rest = lost.sum() - np.sort(gains)[-len(given) :].sum()
     mostly = "mostly " if rest > ROUNDED else ""
     return f"“{query}” gives the share of {_listed(taken)} {mostly}to {_listed(given)}."
+
+
+def passed_on(
+    query: str, row: np.ndarray, keys: Sequence[str], hidden: np.ndarray, before: np.ndarray
+) -> str:
+    """How the weight of blocked keys was shared out, in short; arguments as of `gone`."""
+    lost, left = before * hidden, ~hidden & (before > 0)
+    grown = row[left] / before[left]
+    if not np.allclose(grown, 1 / (1 - lost.sum()), rtol=ROUNDED):
+        return gone(query, row, keys, hidden, before, ("“{}”", "“{}”"))
+    taken = _listed(_most(lost, keys, "“{}”"))
+    return f"“{query}” shares out the {lost.sum():.2f} of {taken} in proportion."
 
 
 def _listed(parts: Sequence[str]) -> str:

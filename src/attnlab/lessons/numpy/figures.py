@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
@@ -44,6 +45,7 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
         axes[0], (before, after), ("without a mask", "with the mask"), strict=True
     ):
         draw_heatmap(place, weights, tokens, tokens, title)
+        _leave_row(place, np.arange(len(tokens)) == grows)
         place.set(xlabel="keys", ylabel="queries")
         frame(place, grows, 0, wide=len(tokens))
         for n, total in enumerate(weights.sum(axis=1)):
@@ -58,17 +60,24 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
                 weight="bold" if is_told else "normal",
             )
     hatch(axes[0, 1], blocked & (after == 0))
+    middle = len(tokens) // 2
+    whole = [(middle, int(n), 0) for n in np.flatnonzero(blocked.all(axis=1))]
+    whole += [(int(m), middle, 90) for m in np.flatnonzero(blocked.all(axis=0))]
+    look: Any = {"ha": "center", "va": "center", "color": QUIET}
+    for x, y, turned in whole:
+        box = {"facecolor": "white", "linewidth": 0, "pad": 1}
+        axes[0, 1].text(x, y, "blocked", rotation=turned, bbox=box, **look)
     empty = [tokens[int(n)] for n in np.flatnonzero(blocked.all(axis=1))]
     total = float(abs(after[blocked]).sum())
-    lost = before[grows][blocked[grows]].sum()
+    taken = [f"“{tokens[int(m)]}”" for m in np.flatnonzero(blocked[grows])]
     return Picture(
         figure,
         "Two heatmaps of weights, without and with a mask. Without: "
         f"{rows_in_words(before, tokens, tokens)} With it, {int(blocked.sum())} of {blocked.size} "
         f"cells are blocked and hatched, and their weights add up to {total:g}.{_left(empty)} "
         f"The row of {tokens[grows]} is framed.",
-        f"“{tokens[grows]}” loses {lost:.2f} to the mask, and each of its other weights grows"
-        f"{f' {factor}' if factor else ''}: again they add up to 1.\n{_left(empty).strip()}"
+        f"Mask {taken[0] if len(taken) == 1 else f'{len(taken)} keys'}: what “{tokens[grows]}” "
+        f"has left grows{f' {factor},' if factor else ''} to a sum of 1\n{_left(empty).strip()}"
         if np.isclose(after[grows].sum(), 1) and np.isclose(before[grows].sum(), 1)
         else "",
     )
@@ -76,7 +85,13 @@ def masked_weights(free: Numbers, masked: Numbers, mask: Numbers, tokens: Sequen
 
 def _left(tokens: Sequence[str]) -> str:
     """Whose whole row is blocked."""
-    return f" Nothing is left for “{'” and “'.join(tokens)}”: 0 throughout." if tokens else ""
+    return f" All keys are blocked for “{'” and “'.join(tokens)}”: its sum is 0." if tokens else ""
+
+
+def _leave_row(place: Axes, is_left: np.ndarray) -> None:
+    """Hide the numbers of a heatmap in all other rows: their colours say enough."""
+    for text, is_shown in zip(place.texts, np.repeat(is_left, len(is_left)), strict=True):
+        text.set_visible(bool(is_shown))
 
 
 @in_style
@@ -103,8 +118,7 @@ def two_orders(
     ):
         draw_heatmap(place, weights, labels, labels, " ".join(labels))
         place.set(xlabel="keys", ylabel="queries")
-        for text, word in zip(place.texts, np.repeat(labels, len(labels)), strict=True):
-            text.set_visible(word == query)  # of the others the colours say enough
+        _leave_row(place, np.array(labels) == query)
         rows = "; ".join(
             f"{word} {', '.join(f'{share:.2f}' for share in row)}"
             for word, row in zip(labels, weights, strict=True)
@@ -120,8 +134,7 @@ def two_orders(
         figure,
         f"Two heatmaps of weights, a row for each query; the cell of {query} and {key} is framed. "
         f"{'. '.join(said)}.",
-        f"“{' '.join(tokens)}” or “{' '.join(shuffled)}”: “{query}” puts {found[0]} on “{key}” "
-        "both times."
+        f"Shuffle the words: “{query}” still puts {found[0]} on “{key}”"
         if len(found) == 2 and found[0] == found[1]
         else "",
     )

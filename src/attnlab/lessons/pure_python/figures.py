@@ -46,9 +46,8 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
         title = f"{made_by}: {equal} of {len(pairs)} pairs equal"
         draw_heatmap(place, scores, tokens, tokens, title, (-limit, limit), SIGNED)
         place.set(xlabel="keys", ylabel="queries")
-        for n in range(len(tokens)):  # the mirror, with room for the numbers
-            for start, end in ((n - 0.5, n - 0.2), (n + 0.2, n + 0.5)):
-                place.plot([start, end], [start, end], color="black", lw=1.4, ls=(0, (3, 3)))
+        mirror = [(i + j) / 2 - 0.34, (i + j) / 2 + 0.34]
+        place.plot(mirror, mirror, color="black", lw=1.4, ls=(0, (3, 3)))
         for row, column in ((i, j), (j, i)):
             frame(place, row, column, colour="black")
         place.text(
@@ -63,15 +62,14 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
             bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 2.5},
         )
         words.append(f"{title}: {_in_words(scores, tokens)}.")
-    there, back = (f"“{tokens[a]}” scores “{tokens[b]}”" for a, b in ((i, j), (j, i)))
     said = [digits(scores[at], scores) for scores in (two, one) for at in ((i, j), (j, i))]
     return Picture(
         figure,
-        "Two heatmaps of scores, with the diagonal as a dashed line, and a pair of mirror images "
-        f"framed. {' '.join(words)}",
-        f"With two matrices {there} with {said[0]}, and {back} with {said[1]}. "
-        f"With one matrix it is {said[2]} both ways."
-        if said[2] == said[3]
+        "Two heatmaps of scores, with a pair of mirror images framed, and a dashed piece of the "
+        f"diagonal between them. {' '.join(words)}",
+        f"Two matrices may disagree ({said[0]} and {said[1]}); one matrix cannot ({said[2]} and "
+        f"{said[3]})"
+        if said[0] != said[1] and said[2] == said[3]
         else "",
     )
 

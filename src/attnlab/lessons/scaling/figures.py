@@ -104,7 +104,9 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tokens: M labels.
     """
     count = len(tokens)
-    figure, axes = new_figure(columns=len(panels), width=3.6 * len(panels), height=4.6)
+    figure, axes = new_figure(
+        columns=len(panels), width=2.6 * len(panels) + 1.4, height=4.6, sharey=True
+    )
     words, most = [], []
     for place, (way, (weights, jacobian)) in zip(axes[0], panels.items(), strict=True):
         p, matrix = as_array(weights), as_array(jacobian)
@@ -113,7 +115,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tile(place, tokens, ["" for _ in tokens], way)
         place.set_xticks(range(count), tokens, rotation=40, ha="right", rotation_mode="anchor")
         place.set_yticks(range(count), tokens)
-        place.set(xlabel="scaled score that is nudged", ylim=(count - 0.5, -3.3))
+        place.set(xlabel="score that is nudged", ylim=(count - 0.5, -3.3))
         bars = place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count)
         bars.patches[best].set_color(GREY)
         place.text(best, -0.9 - 2 * p[best], f"{p[best]:.2f}", ha="center", color=GREY)
@@ -125,15 +127,15 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
             f"{way}: the largest weight is {p[best]:.2f}, on {tokens[best]}, and the steepest "
             f"slope {steepest:.2g}"
         )
-        place.text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
+    axes[0, 0].text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
     axes[0, 0].set_ylabel("slope of each weight", y=0.33)
     top = [max(as_array(weights)) for weights, _ in panels.values()]
     return Picture(
         figure,
         f"For one query, {len(panels)} rows of weights as bars, and below each the heatmap of "
         f"softmax's Jacobian. {'; '.join(words)}.",
-        f"Once one word has {max(top):.2f} of the weight, a nudged score moves hardly "
-        f"anything: the steepest slope is {most[int(np.argmax(top))]}.\n"
+        f"At weight {max(top):.2f}, softmax hardly answers a nudge: slopes up to "
+        f"{most[int(np.argmax(top))]}\n"
         "Orange where a weight rises, blue where it falls."
         if max(top) > 0.95
         else "",
@@ -153,16 +155,22 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     even_norm = (books - 1) ** 0.5 / books  # of diag(p) − p pᵀ where all p are 1/M
     # Title, logarithmic or the limits, reference, its label, points from the line to the label.
     panels: tuple[tuple[str, tuple[float, float] | None, float, str, int], ...] = (
-        ("standard deviation of scores", None, 1.0, "wanted: 1", 8),
-        ("entropy of a row, nats", (-0.15, 3.5), np.log(books), f"all alike: log {books}", 8),
-        ("largest weight of a row", (-0.13, 1.05), 1 / books, f"all alike: 1/{books}", -17),
-        ("norm of softmax's Jacobian", None, even_norm, f"all alike: {even_norm:.2f}", -26),
+        ("standard deviation of scores", None, 1.0, "wanted: 1", 6),
+        ("entropy of a row, nats", (-0.15, 4), np.log(books), f"all alike: log {books}", 6),
+        ("largest weight of a row", (-0.06, 1.05), 1 / books, f"all alike: 1/{books}", -17),
+        ("norm of softmax's Jacobian", None, even_norm, f"all alike: {even_norm:.2f}", -22),
     )
-    figure, axes = new_figure(columns=2, rows=2, width=9.4, height=6.6)
+    figure, axes = new_figure(columns=2, rows=3, width=10, height=6.8, width_ratios=(4, 3))
+    for place in axes[1:, 0]:
+        place.remove()
+    large = axes[0, 0]  # what the others follow from
+    large.set_subplotspec(large.get_gridspec()[:, 0])
+    places = (axes[0, 1], axes[1, 1], large, axes[2, 1])
     words = []
     level = dict.fromkeys(measured, 0)  # in how many panels
-    for index, (title, limits, reference, label, above) in enumerate(panels):
-        place = axes.flat[index]
+    for index, (place, (title, limits, reference, label, above)) in enumerate(
+        zip(places, panels, strict=True)
+    ):
         ends = []
         for (way, numbers), (colour, line, thick) in with_looks(measured.items(), WAYS):
             column = as_array(numbers)[:, index]
@@ -185,34 +193,41 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
             place.set_ylim(limits)
         else:
             place.set_yscale("log")
+            place.margins(y=0.15)
             title += ", log axis"
             place.yaxis.set_major_formatter("{x:g}")
         some = [*widths[:: max(1, len(widths) // 3)]]
         place.set_xticks(some, [str(width) for width in some])
         place.minorticks_off()
-        place.set(title=title, xlabel="width d_k")
+        place.set(title=title)
         words.append(f"{title}: {', '.join(ends)} ({label})")
-    for place in axes.flat:
+    for place in (large, axes[2, 1]):
+        place.set_xlabel("width d_k")
+    way, at, most = _nearly_all(measured)
+    if at is not None:
+        large.plot(widths[at], most, "o", color=ORANGE, markersize=9)
+        beside: Any = {"textcoords": "offset points", "color": ORANGE, "va": "top"}
+        large.annotate(f"{most:.2f}", (widths[at], most), (4, -10), **beside)
+    for place in places:
         name_lines(place)
+    stays = [name for name, many in level.items() if many == len(panels)]
     return Picture(
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
         f"{'; '.join(words)}.",
-        _taken(widths, measured, [way for way, many in level.items() if many == len(panels)]),
+        f"With {way}, one book takes {most:.2f} of a typical row by width {widths[at]}\n"
+        f"{stays[0]} alone is level in all four."
+        if at is not None and len(stays) == 1
+        else "",
     )
 
 
-def _taken(widths: Sequence[int], measured: Mapping[str, Numbers], level: Sequence[str]) -> str:
-    """From which width on one book takes nearly all, and the only way that stays level."""
+def _nearly_all(measured: Mapping[str, Numbers]) -> tuple[str, int | None, float]:
+    """The first way to scale, and at which width one book takes nearly all, if at any."""
     way, numbers = next(iter(measured.items()))
     largest = as_array(numbers)[:, 2]
-    if len(level) != 1 or largest[-1] < MOST:
-        return ""
     at = int(np.argmax(largest >= MOST))
-    return (
-        f"With {way}, one book takes {largest[at]:.2f} of a typical row by width {widths[at]}; "
-        f"{level[0]} stays level"
-    )
+    return way, at if largest[at] >= MOST else None, float(largest[at])
 
 
 @in_style
@@ -222,7 +237,8 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     Args:
         weights: for each way to scale, (T, R), the weight of the wanted book for R readers.
     """
-    figure, axes = new_figure(columns=len(weights), width=2.45 * len(weights), height=3.1)
+    count = len(weights)
+    figure, axes = new_figure(columns=count, width=2.2 * count + 0.6, height=3.4, sharey=True)
     words, everybody, lost = [], [], {}
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
@@ -233,7 +249,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         place.plot(steps, paths[1:, ~is_found], color=(ORANGE, 0.3), lw=1, clip_on=False)
         place.plot(steps, paths[1:, is_found], color=(BLUE, 0.3), lw=1)
         place.plot(steps, middle, color=BLUE if middle[-1] > FOUND else ORANGE, lw=3, clip_on=False)
-        place.set(title=f"{way}\n", xscale="log", xlabel="step, log axis")
+        place.set(title=f"{way}\n", xscale="log", xlabel="steps taken, log")
         counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} miss", ORANGE))
         for x, told, colour in counts[: 1 + (found < readers)]:
             side = ("left", "right")[x]
@@ -251,8 +267,8 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     if everybody and lost:
         way, many = next(iter(lost.items()))
         title = (
-            f"With {way}, {many} of {readers} readers miss their book; with {everybody[0]} all "
-            f"find it\nA line for each reader: the weight of the book it wants. The thick one: "
+            f"With {way}, {many} of {readers} miss their book; with {everybody[0]} all find it\n"
+            f"A line for each reader: the weight of the book it wants. The thick one: "
             f"their median."
         )
     return Picture(

@@ -35,6 +35,7 @@ def one_head() -> Figure:
     figure = replay(json.loads(HEAD.read_text(encoding="utf-8")))
     figure.row = len(figure.state["queries"]) - 1
     figure.view = "arcs"
+    figure.title = "After “sees” comes the verb of “dogs”. Which head looks there?"
     return figure
 
 
@@ -56,18 +57,18 @@ def temperature(
     coldest, hottest = temperatures[0], temperatures[-1]
     best = int(np.argmax(shares[0]))
     peak = int(np.argmax(salt))
-    figure, axes = new_figure(rows=2, width=5.1, height=6, sharex=True, height_ratios=(6, 4))
-    upper, lower = axes[:, 0]
+    figure, axes = new_figure(columns=2, width=9.8, height=4)
+    left, right = axes[0]
     looks = zip(shares.T, books, COLOURS, LINES, NAMED, strict=True)
     for share, book, colour, line, (warm, high) in looks:
-        upper.plot(temperatures, share, color=colour, ls=line, lw=2, zorder=4)
-        upper.text(warm, high, book, color=colour, va="center")
-    upper.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
-    lower.plot(temperatures, salt, color=ANSWER, lw=2)
+        left.plot(temperatures, share, color=colour, ls=line, lw=2, zorder=4)
+        left.text(warm, high, book, color=colour, va="center")
+    left.set(ylabel="weight", ylim=(-0.02, 1.02), title="a share for each page")
+    right.plot(temperatures, salt, color=ANSWER, lw=2)
     limits = ((pages[best], f"the page of {books[best]}"), (pages.mean(), "the plain mean"))
     for level, name in limits:
-        lower.axhline(level, color=GREY, ls="--", lw=1)
-        lower.annotate(
+        right.axhline(level, color=GREY, ls="--", lw=1)
+        right.annotate(
             name,
             (1.0, level),
             (-4, -4),
@@ -76,12 +77,15 @@ def temperature(
             ha="right",
             va="top",
         )
-    lower.set(ylabel="salt (g/l)", title="the answer", xscale="log", xlabel="temperature τ")
-    lower.set_ylim(min(salt.min(), pages.mean()) - 1.6, salt.max() + 1.4)
-    for place in (upper, lower):
+    right.set(ylabel="salt (g/l)", title="the answer")
+    right.set_ylim(min(salt.min(), pages.mean()) - 1.6, salt.max() + 1.4)
+    for place in (left, right):
+        place.set(xscale="log", xlabel="temperature τ")
+        place.xaxis.set_major_formatter("{x:g}")
+        place.minorticks_off()
         place.axvline(temperatures[peak], color=ORANGE, ls=":", lw=1.5, zorder=0)
-    lower.plot(temperatures[peak], salt[peak], "o", color=ORANGE, markersize=8)
-    lower.annotate(
+    right.plot(temperatures[peak], salt[peak], "o", color=ORANGE, markersize=8)
+    right.annotate(
         f"{salt[peak]:.1f} at τ = {temperatures[peak]:.2g}",
         (temperatures[peak], salt[peak]),
         (12, 6),
@@ -92,14 +96,14 @@ def temperature(
     second = int(np.argsort(shares[0])[-2])
     return Picture(
         figure,
-        f"Two panels over temperature, {coldest:.2g} to {hottest:g} on a logarithmic axis. Above, "
+        f"Two panels over temperature, {coldest:.2g} to {hottest:g} on a logarithmic axis. Left, "
         f"the weights: at the cold end {books[best]} has {shares[0, best]:.3f}, at the hot end "
-        f"each has between {shares[-1].min():.3f} and {shares[-1].max():.3f}. Below, salt in the "
+        f"each has between {shares[-1].min():.3f} and {shares[-1].max():.3f}. Right, salt in the "
         f"answer: {salt[0]:.2f} g/l at the cold end, where the page of {books[best]} says "
         f"{pages[best]:g}; at most {salt[peak]:.1f}, near temperature {temperatures[peak]:.2g}; "
         f"{salt[-1]:.2f} at the hot end, where the plain mean is {pages.mean():g}.",
-        f"Warmer, {books[second]} come in first: the answer rises from {salt[0]:.3g} g/l to "
-        f"{salt[peak]:.1f}, then falls to {salt[-1]:.0f}."
+        f"Warmer, {books[second]} come in first: salt rises from {salt[0]:.3g} to "
+        f"{salt[peak]:.1f} g/l"
         if salt[peak] > max(salt[0], salt[-1])
         else "",
     )

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, dot, line, word
-from attnlab.figures.palette import SERIES
+from attnlab.figures.palette import GROUND, SERIES
 
 BOOKS = ("rivers", "marshes", "seas", "deserts")
 KEYS = ((2, -1), (2, 1), (-1, 2), (-2, -1))
 SALT = (1, 10, 35, 2)  # g/l, on each book's page
 LENGTH = math.hypot(1, 2)  # of the lesson's question, (1, 2)
 HIGH = 250
-MIDDLE, UNIT = (160, 128), 34  # of the shelf; px for an entry of 1
-NAMED = ((0, 28), (4, -8), (0, -14), (0, 28))  # from the end of a spine
-DOWN = (2, 1, 0, 3)  # books as they lie in the answer, from the top: no flow crosses all others
-NEAREST, BENDS = 20, 12  # of the angles' arcs: the smallest; of how many lines a bend is made
-MOUTH, LEAST = 6, 0.005  # of a flow where it leaves its book, at most; the share that is drawn
+MIDDLE, UNIT = (96, 112), 34  # of the shelf; px for an entry of 1
+DOWN = (2, 1, 0, 3)  # books from the top, in the names' column and in the answer: no flows cross
+NAMED, LINES = 262, (48, 96, 148, 196)  # end of the column, and heights in it
+FAR, BENDS = 34, 12  # of the angle's arc from the middle; of how many lines a bend is made
+MOUTH, HAIR = 6, 1  # of a flow where it leaves its book, at most; what of it is always seen
 LEFT, WIDTH, TOP, TALL = 372, 60, 34, 180  # of the answer
+ROOM = 24  # of a block that has room for its share
 OURS = 360 + math.degrees(math.atan2(2, 1))
 # Directions of the question, in degrees, from seas by deserts and rivers to the lesson's, (1, 2).
 TURN = (117, 144, 180, 207, 240, 275, 310, 333, 351, 369, 387, 405, OURS)
@@ -44,10 +45,12 @@ def _frame(angle: float) -> Frame:
     most = max(range(len(BOOKS)), key=lambda m: shares[m])
     books = [_book(m, shares) for m in range(len(BOOKS))]
     parts = [part for each in zip(*books, strict=True) for part in each]  # no flow over a name
-    parts += [_angle(m, angle) for m in range(len(BOOKS))]
     parts += [
+        _angle(most, angle),
         line("question", [MIDDLE, _at(query)], INK, 5),
         dot("asks", *_at(query), 7),
+        dot("its colour", MIDDLE[0] - 52, HIGH - 18, 7),
+        word("its name", MIDDLE[0] + 8, HIGH - 12, "question", size=SMALL),
         word("answer", LEFT + WIDTH / 2, TOP - 12, "share of each", size=SMALL),
         word("salt", LEFT + WIDTH / 2, TOP + TALL + 24, f"{salt:.1f} g/l salt", size=SMALL),
     ]
@@ -74,28 +77,37 @@ def _turned(m: int, angle: float) -> float:
 
 
 def _angle(m: int, angle: float) -> Part:
-    """From the question to a key, around the middle; each book has its own distance."""
-    far, turned = NEAREST + 8 * m, math.radians(_turned(m, angle))
+    """From the question to a key, around the middle."""
+    turned = math.radians(_turned(m, angle))
     ways = [angle + turned * step / BENDS for step in range(BENDS + 1)]
-    points = [(MIDDLE[0] + far * math.cos(at), MIDDLE[1] - far * math.sin(at)) for at in ways]
+    points = [(MIDDLE[0] + FAR * math.cos(at), MIDDLE[1] - FAR * math.sin(at)) for at in ways]
     return line(f"angle {BOOKS[m]}", points, SERIES[m], 3, 0.7)
 
 
 def _book(m: int, shares: list[float]) -> list[Part]:
-    """A book's spine and its name, what pours out of it, and where that is in the answer."""
-    name, colour, (x, y) = BOOKS[m], SERIES[m], _at(KEYS[m])
-    top = TOP + TALL * sum(shares[other] for other in DOWN[: DOWN.index(m)])
-    tall, seen = TALL * shares[m], 0.45 if shares[m] >= LEAST else 0
+    """A book's spine and name, what pours out of the name, and where that is in the answer."""
+    name, colour, at = BOOKS[m], SERIES[m], DOWN.index(m)
+    top = TOP + TALL * sum(shares[other] for other in DOWN[:at])
+    tall, y = TALL * shares[m], LINES[at]
     return [
         box(f"share {name}", (LEFT, top), (WIDTH, tall), colour),
-        area(f"pours {name}", _flow((x, y), (LEFT, top), tall), colour, seen),
-        line(f"spine {name}", [MIDDLE, (x, y)], colour, 4),
-        word(f"name {name}", x + NAMED[m][0], y + NAMED[m][1], name, colour, size=SMALL),
+        area(f"pours {name}", _flow((NAMED + 6, y), (LEFT, top), max(tall, HAIR)), colour, 0.45),
+        line(f"spine {name}", [MIDDLE, _at(KEYS[m])], colour, 4),
+        word(f"name {name}", NAMED, y + 6, name, colour, "end", SMALL),
+        word(
+            f"much {name}",
+            LEFT + WIDTH / 2,
+            top + tall / 2 + 6,
+            f"{shares[m]:.2f}",
+            GROUND,
+            size=SMALL,
+            opacity=float(tall >= ROOM),
+        ),
     ]
 
 
 def _flow(start: Place, corner: Place, tall: float) -> list[Place]:
-    """What widens from the end of a spine to its block in the answer, which begins at a corner."""
+    """What widens from a name to its block in the answer, which begins at a corner."""
     upper, lower = [], []
     for step in range(BENDS + 1):
         part = step / BENDS
