@@ -37,7 +37,7 @@ torch.set_num_threads(1)  # one core for PyTorch, so that its times can be compa
 begin("12-shortcuts")
 
 # %% [markdown]
-# Three shortcuts keep less than full attention. Guess what each of them loses.
+# Three shortcuts keep less than full attention. Guess what two of them lose.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

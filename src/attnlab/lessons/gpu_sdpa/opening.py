@@ -1,12 +1,11 @@
 """Lesson 13 opens with where the time goes: one attention, by two ways, on one GPU.
 
-Both times are bars on one scale, from left to right; a chip works in them, over a memory. Attend's
-scores travel between the two, six times; an arrow is as wide as its trip's least time: all bytes of
-the scores, at the fastest that this memory was measured to be. The scores of PyTorch's call stay on
-the chip, a tile at a time; in its bar is computing's least time, at the fastest that was measured.
-Attend computes as long, beside its trips. What else attend reads and writes is little, and not
-drawn. All that was measured is the newest that is recorded beside the lesson, for its longest text,
-in float16.
+Both times are bars on one scale, from left to right. In attend's are six trips of its scores, from
+the chip to memory or back. An arrow is as wide as its trip's least time: all bytes of the scores,
+at the fastest that this memory was measured to be. The scores of PyTorch's call stay on the chip,
+a tile at a time. In its bar is computing's least time, at the fastest that was measured; attend
+computes as long, beside its trips. What else travels is little, and not drawn. All that was
+measured is the newest that is recorded beside the lesson, for its longest text, in float16.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, Part, area, box, places, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, Colour
+from attnlab.figures.live.parts import SMALL, Part, area, box, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 WAYS = {"naive": "attend", "sdpa": "PyTorch's call"}  # as recorded
@@ -24,12 +23,11 @@ SCORE = 2  # bytes of a score in float16
 TRIPS = 6  # of all scores, to memory or back, in `bench.ways.naive`
 STEPS = {"scores": 1, "scale": 3, "softmax": 5, "mix": 6}  # and trips when each is over
 
-HIGH, LEFT, RIGHT = 270, 6, 474  # of the sheet; its edges
-TOPS = {"naive": 30.0, "sdpa": 172.0}  # of bars
-BAR, GAP, MEMORY, HERO = 26, 50, 22, 28  # thick; from there to memory, and that; size of times
-FAT, THIN = (24, 32, 18), (1, 5, 9)  # half a shaft's thickness, half a tip's, and its length
-CALLS, DEEP, TILE = 224, 56, 22  # of what is on the chip in PyTorch's call: left, height; a tile
-Rows = dict[str, dict[str, Any]]
+HIGH, LEFT, RIGHT, LONG = 268, 6, 474, 344  # of the sheet; its edges; the longer bar
+ATTEND, CALL, TALL = (38, 54), (182, 54), (76, 116)  # bars' tops and heights; attend's with trips
+BAND, CHIP, TILE, HEAD = 28, 80, 32, 18  # high: attend's chip and memory, the call's, a tile, a tip
+BIG, HERO = 24, 34  # sizes of names and times
+Bar = tuple[float, float]
 
 
 def opening() -> Film:
@@ -40,27 +38,28 @@ def opening() -> Film:
     told = (
         f"{device}, {n:,} tokens, {_run()['heads']} heads: the same answer, in {slow} or {fast}. "
         "Guess why.",
-        f"attend writes {_size()} of scores to memory. At the best speed measured: {_ms(trip())}, "
-        "the arrow's width.",
+        f"attend writes {_size()} of scores to memory. "
+        "The arrow is as wide as that takes at the best speed measured.",
         "It reads them back, only to scale them, and writes them again.",
         "Back for the softmax, which writes as many weights.",
         f"And back for the mix: six trips, most of the {slow}.",
-        "PyTorch's call takes a tile of scores through all four steps on the chip. "
-        "No score travels.",
-        f"Both ways have to compute: at least {_ms(computing())}, at the best speed measured.",
-        f"Scores that travel: {slow}, at least {1000 * TRIPS * trip():.3g} of it trips. "
-        f"Scores that stay: {fast}, at least {1000 * computing():.2g} of it computing.",
+        "PyTorch's call takes a tile of scores at a time, and keeps it on the chip.",
+        "All four steps are done there, and no score travels.",
+        f"Scores that travel: {slow}, most of it trips. "
+        f"Scores that stay: {fast}, most of it computing.",
     )
-    sheets = [_attend(rows, trips) for trips in (0, *STEPS.values(), TRIPS, TRIPS, TRIPS)]
-    for n, step in enumerate(("scores", "mix", "scores"), 5):
-        sheets[n] += _call(step)
-    for n in (6, 7):
-        sheets[n] += _computes()
+    all_six = [*_bar("naive", ATTEND), *_arrows(TRIPS, ATTEND)]
+    sheets = [
+        [*_bar("naive", ATTEND), *_bar("sdpa", CALL), *_arrows(0, ATTEND)],
+        *(_travels(*each) for each in STEPS.items()),
+        *([*all_six, _name("sdpa", CALL[0] - 12), *_stays(step)] for step in ("scores", "mix")),
+        [*all_six, *_bar("sdpa", CALL), *_least()],
+    ]
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
     return Film(f"Where do {slow} go?", frames, HIGH)
 
 
-def longest() -> Rows:
+def longest() -> dict[str, dict[str, Any]]:
     """What was measured with the longest text, by the name of a way."""
     rows = _run()["rows"]
     n = max(row["n"] for row in rows)
@@ -91,90 +90,93 @@ def _run() -> dict[str, Any]:
 
 def _long(seconds: float) -> float:
     """A time, drawn."""
-    return (RIGHT - LEFT) * seconds / float(longest()["naive"]["seconds"])
+    return LONG * seconds / float(longest()["naive"]["seconds"])
 
 
-def _attend(rows: Rows, trips: int) -> list[Part]:
-    """Both bars over memories, and what attend's scores have done so far."""
-    parts: list[Part] = []
-    for way, name in WAYS.items():
-        seconds, top, low = rows[way]["seconds"], TOPS[way], TOPS[way] + BAR + GAP
-        at = (RIGHT, top - 7, "end") if way == "naive" else (LEFT + _long(seconds) + 10, top + 24)
-        parts += [
-            box(f"bar {way}", (LEFT, top), (_long(seconds), BAR), ORANGE, 0.22),
-            box(f"memory {way}", (LEFT, low), (RIGHT - LEFT, MEMORY), GREY, 0.16),
-            word(f"name {way}", LEFT, top - 7, name, anchor="start", weight=700),
-            word(f"time {way}", at[0], at[1], _ms(seconds), ORANGE, (*at, "start")[2], HERO, 700),
-            word(f"memory's name {way}", LEFT + 8, low + 17, "memory", GREY, "start", SMALL),
-        ]
-    top, wide, before = TOPS["naive"] + BAR, _long(trip()), 0
-    parts.append(word("chip", RIGHT - 8, top - 7, "chip", GREY, "end", SMALL))
+def _name(way: str, y: float) -> Part:
+    return word(f"name {way}", LEFT, y, WAYS[way], anchor="start", size=BIG, weight=700)
+
+
+def _bar(way: str, at: Bar, name: Bar | None = None) -> list[Part]:
+    """A time, its name over it and its number at its end."""
+    (top, high), seconds = at, longest()[way]["seconds"]
+    x, y = LEFT + _long(seconds) + 12, top + high / 2 + 12
+    return [
+        _name(way, (name or at)[0] - 12),
+        box(f"bar {way}", (LEFT, top), (_long(seconds), high), ORANGE, 0.22),
+        word(f"time {way}", x, y, _ms(seconds), ORANGE, "start", HERO, 700),
+    ]
+
+
+def _arrows(trips: int, at: Bar) -> list[Part]:
+    """The first trips, in attend's bar, each as wide as it takes: down to memory, or up."""
+    (top, high), wide, parts = at, _long(trip()), list[Part]()
     for n in range(1, TRIPS + 1):
-        x, ends = LEFT + wide * (n - 0.5), (top + 2, top + GAP - 2)
-        going = ends if n % 2 else ends[::-1]
-        parts.append(_arrow(f"trip {n}", x, going, float(n <= trips), FAT, BLUE))
-        if n <= trips:
-            parts.append(word(f"number {n}", x, top + GAP / 2 + 7, f"{n}", GROUND, weight=700))
-    for step, over in STEPS.items():
-        if over <= trips:
-            x = LEFT + wide * (before + over) / 2
-            parts.append(word(f"step {step}", x, top - 7, step, size=SMALL))
-        before = over
-    if trips:
-        says = f"{trips} × {_size()}: at least {1000 * trips * trip():.1f} ms"
-        x, y = LEFT + wide * TRIPS, top + GAP + 17
-        parts.append(word("moved", x, y, says, BLUE, "end", SMALL, 700))
+        x, far = LEFT + wide * (n - 0.5), float(n <= trips)
+        start, way = (top + 3, 1) if n % 2 else (top + high - 3, -1)
+        tip, shaft, wing = start + way * (high - 6) * far, wide * 0.38, wide / 2 - 1
+        back = tip - way * HEAD * far
+        left = [(x - shaft, start), (x - shaft, back), (x - wing, back), (x, tip)]
+        right = [(x + wing, back), (x + shaft, back), (x + shaft, start)]
+        parts.append(area(f"trip {n}", [*left, *right], BLUE, opacity=far))
+        if far:
+            parts.append(word(f"number {n}", x, top + high / 2 + 7, f"{n}", GROUND, weight=700))
     return parts
 
 
-def _call(step: str) -> list[Part]:
-    """A tile of the scores on the chip, at one of the steps there."""
-    top, low = TOPS["sdpa"] - 2, TOPS["sdpa"] + BAR + GAP
-    middles = dict(zip(STEPS, places(list(STEPS), SMALL, 10, CALLS + 4), strict=True))
-    ends, first, last = (top + DEEP + 2, low - 2), middles["scores"], middles["mix"]
-    parts = [
-        box("chip of the call", (CALLS, top), (RIGHT - CALLS, DEEP), ORANGE, 0.22),
-        word("by tiles", RIGHT, top - 6, "chip, a tile at a time", GREY, "end", SMALL),
-        _arrow("comes", first, ends[::-1], 1, THIN, GREY),
-        _arrow("goes", last, ends, 1, THIN, GREY),
-        word("inputs", first, low + 17, "q, k, v", GREY, size=SMALL),
-        word("outputs", RIGHT - 8, low + 17, "answer", GREY, "end", SMALL),
-    ]
-    for name, x in middles.items():
-        parts += [
-            box(f"at {name}", (x - TILE / 2, top + 8), (TILE, TILE), GROUND),
-            word(f"does {name}", x, top + 48, name, size=SMALL),
-        ]
-    return [*parts, box("tile", (middles[step] - TILE / 2, top + 8), (TILE, TILE), BLUE)]
+def _sum(trips: int, y: float, says: str) -> list[Part]:
+    """What trips did, or took, under their bracket."""
+    right = LEFT + trips * _long(trip()) - 1
+    ends = [(LEFT + 1, y), (LEFT + 1, y + 6), (right, y + 6), (right, y)]
+    said = word("sum", LEFT, y + 26, says, BLUE, "start", SMALL, 700)
+    return [line("bracket", ends, BLUE), said]
 
 
-def _computes() -> list[Part]:
-    """What computing takes at least, in the bar of PyTorch's call."""
-    top, says = TOPS["sdpa"], (f"at least {_ms(computing())}", "of computing")
+def _travels(step: str, trips: int) -> list[Part]:
+    """What attend's scores have done after a step on the chip."""
+    chip, memory = TALL[0] - BAND - 6, sum(TALL) + 6
     return [
-        box("computes", (LEFT, top), (_long(computing()), BAR), GREEN),
-        *(
-            word(f"computing {n}", LEFT, top + 45 + 20 * n, each, GREEN, "start", SMALL, 700)
-            for n, each in enumerate(says)
-        ),
+        *_bar("naive", TALL, ATTEND),
+        *_arrows(trips, TALL),
+        box("chip", (LEFT, chip), (LONG, BAND), GREY, 0, 2),
+        box("memory", (LEFT, memory), (LONG, BAND), GREY, 0.22),
+        word("chip's name", LEFT + 10, chip + 20, "chip", GREY, "start", SMALL),
+        word("step", LEFT + LONG - 10, chip + 20, step, anchor="end", size=SMALL, weight=700),
+        word("memory's name", LEFT + 10, memory + 20, "memory", GREY, "start", SMALL),
+        *_sum(trips, memory + BAND + 6, f"{trips} × {_size()}"),
     ]
 
 
-def _arrow(
-    key: str,
-    x: float,
-    ends: tuple[float, float],
-    share: float,
-    size: tuple[float, ...],
-    colour: Colour,
-) -> Part:
-    """An arrow from y to y that has come a share of its way."""
-    (start, end), (shaft, wing, head) = ends, size
-    tip = start + (end - start) * share
-    back = tip - (head if end > start else -head) * share
-    left = [(x - shaft, start), (x - shaft, back), (x - wing, back), (x, tip)]
-    right = [(x + wing, back), (x + shaft, back), (x + shaft, start)]
-    return area(key, [*left, *right], colour, opacity=float(share > 0))
+def _stays(step: str) -> list[Part]:
+    """A tile of the scores on the chip, at one of the steps there."""
+    top, wide = CALL[0], (RIGHT - LEFT) / len(STEPS)
+    parts = [
+        word("where", RIGHT, top - 12, "chip", GREY, "end", SMALL),
+        box("call's chip", (LEFT, top), (RIGHT - LEFT, CHIP), GREY, 0, 2),
+    ]
+    at = {name: LEFT + wide * (n + 0.5) for n, name in enumerate(STEPS)}
+    for name, x in at.items():
+        parts.append(box(f"at {name}", (x - TILE / 2, top + 12), (TILE, TILE), GREY, 0.22))
+        parts.append(word(f"does {name}", x, top + 68, name, size=SMALL))
+    return [*parts, box("tile", (at[step] - TILE / 2, top + 12), (TILE, TILE), BLUE)]
+
+
+def _least() -> list[Part]:
+    """What fills both bars, at least, and beside them the tile, on a chip with pins."""
+    (top, high), by, x = CALL, (CHIP - TILE) / 2, RIGHT - CHIP - 6
+    says = f"computing: at least {_ms(computing())}"
+    left, right, up, low = x - 3, RIGHT - 3, top - 3, top + CHIP + 3
+    pins = [(left + 6, up), (right, up), (right, low), (left, low), (left, up)]
+    return [
+        *_sum(TRIPS, sum(ATTEND) + 6, f"trips: at least {1000 * TRIPS * trip():.3g} ms"),
+        box("computes", (LEFT, top), (_long(computing()), high), GREEN),
+        word("computing", LEFT, top + high + 24, says, GREEN, "start", SMALL, 700),
+        line("pins", pins, GREY, 6, dashes="6 11.2", cap="butt"),
+        box("small chip", (x, top), (CHIP, CHIP), GREY, 0, 2),
+        box("tile", (x + by, top + by), (TILE, TILE), BLUE),
+        word("stay", x - 16, top + 36, "scores stay", BLUE, "end", SMALL, 700),
+        word("there", x - 16, top + 58, "on the chip", BLUE, "end", SMALL, 700),
+    ]
 
 
 def _size() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, curve, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, arc, box, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -21,28 +21,25 @@ AT_ONCE = {"full": 1.0, "shared": 0.66}  # are right with four questions at once
 WINDOW, LETTERS, BOOKS = 8, 8, 32  # tokens a window keeps; letters that may be in a book
 ASKED, FEW, FOUR = 4, 8, (0, 2, 3, 6)  # a far book; books of the other test, and those asked for
 HEADS, WIDTH = 4, 8  # and numbers in a head's key
-TABLE = (WIDTH * WIDTH + WIDTH) / (2 * WIDTH)  # a head's running sum, in keys and values of a token
 
-HIGH, LEFT, RIGHT = 268, 4, 476  # of the sheet; its edges
+HIGH, LEFT, RIGHT = 270, 4, 476  # of the sheet; its edges
 APART, GAP = 10, 2  # the question from the books; rows of heads
-ADDED = 385, 12  # the top left of a running sum
-LEAST, THICKEST = 0.1, 10  # a weight that is drawn; an arc of weight 1
-BIG, LARGE, HEAVY = 24, 36, 700  # words; results
+THICKEST = 10  # an arc of weight 1
+BIG, LARGE, HERO, HEAVY = 24, 36, 42, 700  # words; results
 HALF, LOW, THICK = 222, 230, 12  # of a bar of results: 100%, its top, how thick
-LONG, EACH = 320, 140  # at the end: 100%; from one way to the next
+LONG, EACH = 326, 138  # at the end: 100%, and a shelf; from one way to the next
 
 WAYS = {
     "full": ("full attention", "columns: books, rows: heads"),
-    "sum": ("running sum", "each head adds up all books"),
     "window": ("window", f"the question and the last {WINDOW - 1} books"),
     "shared": ("shared keys and values", "all four heads read one row"),
 }
 TOLD = (
     f"Full attention keeps each book's key and value in {HEADS} heads, and finds the far one.",
-    "A running sum adds all books into one small table in each head. It misses most far ones.",
     f"A window keeps the question and the last {WINDOW - 1} books. Far ones it guesses.",
     "All heads read the same keys and values. The far book is still found.",
-    "Sharing has a price. Another test asks four questions at once: there it misses a third.",
+    "Sharing has a price: asked four questions at once, "
+    f"for one of {LETTERS} letters each, it misses a third.",
     "Both keep a quarter. A window drops books, and guesses the far one. "
     "Sharing drops rows, and finds it.",
 )
@@ -68,7 +65,7 @@ class Shelf(NamedTuple):
 
 
 SHELF = Shelf()
-END = Shelf(top=56, pitch=(RIGHT - LEFT - APART) / (BOOKS + 0.8), row=10)
+END = Shelf(top=56, pitch=(LONG - APART) / (BOOKS + 0.8), row=9)
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
@@ -77,7 +74,6 @@ def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
     return {
         "full": full,
         "window": full * WINDOW // tokens,
-        "sum": HEADS * (WIDTH * WIDTH + WIDTH),
         "shared": full // HEADS,
     }
 
@@ -92,7 +88,7 @@ def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
     asked = (
-        f"Four trained models, one layer each, are asked for the letter in a far book: "
+        f"Three trained models, one layer each, are asked for the letter in a far book: "
         f"one of {LETTERS} letters."
     )
     sheets = [_question(), *(_turn(way, known[way]) for way in WAYS), _four(), _both(known)]
@@ -121,12 +117,7 @@ def _shelf(
 
     parts = [row(f"row {head}", y, 0, GREY, 0.25) for head, y in enumerate(rows)]
     parts.append(column("row question", at.books, HEADS, GREY, 0.25))
-    if way == "sum":
-        x, top = ADDED
-        for head, y in enumerate(rows):
-            ends = [(each, y + top - at.top) for each in (x, x + TABLE * wide)]
-            parts.append(line(f"kept {head}", ends, PURPLE, thick, 1, f"{at.pitch} 0", "butt"))
-    elif way:
+    if way:
         first = at.books + 1 - WINDOW if way == "window" else 0
         parts += [row(f"kept {n}", rows[n % heads], first, PURPLE) for n in range(HEADS)]
         parts.append(column("kept question", at.books, heads, PURPLE))
@@ -140,25 +131,23 @@ def _shelf(
 
 def _look(key: str, n: int, weight: float, colour: Colour, at: Shelf, asks: bool = False) -> Part:
     """An arc from the question to a book, or one that asks only."""
-    rise = (64 if at.row > END.row else 22) * (0.3 + 0.7 * (at.books - n) / at.books) / 0.75
+    rise = (64 if at.row > END.row else 18) * (0.3 + 0.7 * (at.books - n) / at.books) / 0.75
     opacity = 1 / (0.25 + 0.75 * weight)
     look: dict[str, Any] = {"dashes": "1 9" if asks else "1 0", "thickest": THICKEST, "pull": rise}
     ends = at.middle(at.books), at.middle(n)
     return arc(f"{key}look {n}", *ends, at.top - 4, weight, colour, opacity, **look)
 
 
-def _looks(key: str, known: dict[str, Any], at: Shelf) -> list[Part]:
-    """What a way looks at, in the mean of heads; what is found lies in front."""
-    seen = {n: each for n, each in enumerate(known["weights"][:-1]) if each >= LEAST}
-    return [
-        _look(key, n, seen[n], BLUE if n == ASKED else GREY, at)
-        for n in sorted(seen, key=ASKED.__eq__)
-    ]
+def _most(key: str, known: dict[str, Any], at: Shelf) -> Part:
+    """The book that a way looks at most, in the mean of heads."""
+    weights = known["weights"][:-1]
+    n = weights.index(max(weights))
+    return _look(key, n, weights[n], BLUE if n == ASKED else GREY, at)
 
 
-def _named(name: str, more: str, asks: float = SHELF.top) -> list[Part]:
+def _named(name: str, more: str) -> list[Part]:
     return [
-        word("asks", RIGHT, asks + 43, "?", ORANGE, "end", 44, HEAVY),
+        word("asks", RIGHT, SHELF.top + 43, "?", ORANGE, "end", 44, HEAVY),
         word("name", LEFT, 24, name, anchor="start", size=BIG, weight=HEAVY),
         word("more", LEFT, 48, more, GREY, "start"),
     ]
@@ -177,16 +166,10 @@ def _question() -> list[Part]:
 
 def _turn(way: str, known: dict[str, Any]) -> list[Part]:
     """What a way keeps and looks at, and how often it is right."""
-    parts = [] if way == "sum" else _looks("", known, SHELF)
-    for n in range(BOOKS + 1 if way == "sum" else 0):
-        x = ADDED[0] + TABLE * SHELF.wide * (n + 0.5) / (BOOKS + 1)
-        ends = (SHELF.middle(n), SHELF.top - 3), (x, ADDED[1] + HEADS * SHELF.row)
-        colour, thick = (BLUE, 3) if n == ASKED else (PURPLE, 1)
-        parts.append(curve(f"adds {n}", *ends, colour, thick, upright=True))
     return [
-        *parts,
+        _most("", known, SHELF),
         *_shelf(way),
-        *_named(*WAYS[way], ADDED[1] if way == "sum" else SHELF.top),
+        *_named(*WAYS[way]),
         *_result("keeps", "kept", share(way), PURPLE, LEFT),
         *_result("right", "right", known["right"], BLUE, RIGHT - HALF),
         word("guesses", RIGHT - HALF + HALF / LETTERS, HIGH - 4, "guess", GREY, size=SMALL),
@@ -216,8 +199,10 @@ def _bar(key: str, corner: Place, long: float, part: float, colour: Colour) -> l
 
 def _four() -> list[Part]:
     """Four questions at once, to heads with keys of their own, and to heads that share one."""
-    test = word("test", LEFT, 24, "four questions at once", anchor="start", size=BIG, weight=HEAVY)
-    parts = [test]
+    parts = [
+        word("test", LEFT, 24, f"{FEW} books, {len(FOUR)} questions", INK, "start", BIG, HEAVY),
+        word("other", RIGHT, 24, "another test", GREY, "end"),
+    ]
     for way, key, left in (("full", "full ", LEFT), ("shared", "", RIGHT - HALF)):
         at = Shelf(left, pitch=(HALF - APART) / (FEW + 0.8), books=FEW)
         parts += [_look(key, n, 0.2, ORANGE, at, True) for n in FOUR]
@@ -232,25 +217,17 @@ def _four() -> list[Part]:
 
 def _both(known: Known) -> list[Part]:
     """Two ways that keep about the same: what of all books, and how often each is right."""
-    guess = word("guessed", LEFT + LONG / LETTERS + 8, 118, "guess", GREY, "start", SMALL)
-    parts = list[Part]()
+    price = f"four questions at once: {AT_ONCE['shared']:.0%} right"
+    parts = [_most("", known["shared"], END._replace(top=END.top + EACH))]
     for n, (way, key) in enumerate((("window", "window "), ("shared", ""))):
         top, right = n * EACH, known[way]["right"]
-        at = END._replace(top=END.top + top)
         parts += [
-            *_looks(key, known[way], at),
-            *_shelf(way, key, at),
+            *_shelf(way, key, END._replace(top=END.top + top)),
+            *_bar(f"{key}right", (LEFT, top + 98), LONG, right, BLUE),
             word(f"{key}name", LEFT, top + 22, WAYS[way][0], INK, "start", BIG, HEAVY),
-            *_bar(f"{key}right", (LEFT, top + 106), LONG, right, BLUE),
+            word(f"{key}keeps", RIGHT, top + 22, f"{share(way):.0%} kept", PURPLE, "end"),
+            word(f"{key}of all", RIGHT, top + 88, f"{right:.0%}", BLUE, "end", HERO, HEAVY),
+            word(f"{key}of all name", RIGHT, top + 110, "right", BLUE, "end"),
         ]
-        for name, says, part, colour, y in (
-            ("keeps", "kept", share(way), PURPLE, top + 22),
-            ("right", "right", right, BLUE, top + 122),
-        ):
-            number = f"{part:.0%}"
-            x = RIGHT - 14 - 20 * len(number)
-            parts += [
-                word(f"{key}{name} says", x, y, says, colour, "end", SMALL),
-                word(f"{key}{name}", RIGHT, y, number, colour, "end", 28, HEAVY),
-            ]
-    return [*parts, guess]
+    guess = word("guessed", LEFT + LONG / LETTERS, 129, "guess", GREY, size=SMALL)
+    return [*parts, guess, word("price", LEFT, EACH + 129, price, GREY, "start", SMALL)]
