@@ -148,7 +148,7 @@ def test_lesson_06s_words_that_come_again_listen_to_what_followed_and_one_pass_i
 
 @pytest.mark.lessons("06-causal-mask")
 def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_that() -> None:
-    from attnlab.lessons.causal_mask.opening import AGAIN, ROWS, SIGNS, TEXT
+    from attnlab.lessons.causal_mask.opening import AGAIN, EDGE, ROWS, SIGNS, TEXT
 
     frames = [
         {key: (look, text) for _, key, look, text in frame["parts"]}
@@ -165,7 +165,7 @@ def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_th
         for frame in frames:
             edge = float(frame[f"curtain {n}"][0]["x"])
             assert sum(x < edge for x in ROWS) == n
-            assert float(frame[f"card {n}"][0]["x"]) > edge
+            assert float(frame[f"guess {n}"][0]["x"]) > EDGE > edge  # beside the mask
             assert frame[f"next {n}"][1] == TEXT[n]
         guess = small.words[int(model[n - 1].argmax())]  # in one pass
         assert [f[f"guess {n}"][1] for f in frames] == ["?", guess, guess]
@@ -185,19 +185,26 @@ def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_th
 
 @pytest.mark.lessons("06-causal-mask")
 def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead() -> None:
-    from attnlab.lessons.causal_mask.opening import AGAIN, LEAST, MIDDLES, PASSES, TEXT
+    from attnlab.lessons.causal_mask.opening import (
+        AGAIN,
+        DARK,
+        LEAST,
+        MIDDLES,
+        PALE,
+        PASSES,
+        TEXT,
+    )
 
     layer, head = small.head("repeat")
     row_of = small.weights(TEXT)[layer][head]
     frames = shown("06-causal-mask")
     drawn = {(n, m) for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
     assert all(m <= n for n, m in drawn)
-    for frame, first in zip(frames[6:], (0, AGAIN), strict=True):
+    for frame, pale in zip(frames[6:], (DARK, PALE), strict=True):
         cells = {key: look["fill-opacity"] for key, look in frame.items() if " to " in key}
         assert cells == {
-            f"{n} to {m}": pytest.approx(0.3 * row_of[n, m], abs=0.01)
+            f"{n} to {m}": pytest.approx((DARK if n >= AGAIN else pale) * row_of[n, m], abs=0.01)
             for n, m in drawn
-            if n >= first
         }
     for frame, n in zip(frames, PASSES, strict=False):
         ((to, key),) = ((m, f"{at} to {m}") for at, m in drawn if at == n - 1)  # no more than one
@@ -211,10 +218,12 @@ def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead()
     assert {"0 to 0", "1 to 0"} == {key for f in frames[:2] for key in f if " to " in key}
     assert "itself and to those before it" in told[1]
     at = {n: float(frames[4][f"word {n}"]["x"]) for n in range(7)}
-    for n in range(6):  # from each word to the next, where its tip is
-        end = at[n + 1] - 8
-        assert ends(frames[4][f"copied {n}"]) == pytest.approx((at[n] + 8, end), abs=0.1)
+    for n in range(6):  # from each word back to the one before, where its tip is
+        end = at[n] + 10
+        assert ends(frames[4][f"copied {n}"]) == pytest.approx((at[n + 1] - 10, end), abs=0.1)
         assert points(frames[4][f"copied {n} tip"])[1, 0] == pytest.approx(end, abs=0.1)
+    orange = [n for n in at if frames[4][f"word {n}"]["fill"] == ORANGE.drawn]
+    assert orange == [*range(6)]  # the last has none to copy
 
 
 @pytest.mark.lessons("07-multi-head")
