@@ -13,9 +13,7 @@ TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same ag
 LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
 HIGH, COLUMN, STEP = 270, 66, 43  # of the sheet; how wide a word's place is; in rows
-MIDDLES, ROWS = [
-    [left + wide * n for n in range(len(TEXT))] for left, wide in ((42, COLUMN), (44, STEP))
-]
+MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN), (44, STEP)))
 EDGE = ROWS[LAST] + STEP / 2  # where curtains of rows end
 TOP, TALL = 36, 38  # of rows, under their headings
 LARGE, LETTERS = 28, 20  # while words come; in rows
@@ -159,10 +157,9 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
         for m in range(asks):
             look = TEXT[m], INK, "middle", LETTERS, 400, 1 if f"{asks} to {m}" in lit else 0.5
             parts.append(word(f"word {m} of {n}", ROWS[m], y, *look))
-        asking = ROWS[asks], y, TEXT[asks], ORANGE, "middle", LETTERS, 600
         found = DARK if shown == 2 and is_again else 0
         parts += [
-            word(f"word {asks}", *asking),
+            word(f"word {asks}", ROWS[asks], y, TEXT[asks], ORANGE, size=LETTERS, weight=600),
             word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS),
             box(f"found {n}", (GUESS - 24, middle - high / 2), (48, high), BLUE, found),
             word(f"guess {n}", GUESS, y, guess if shown else "?", size=LETTERS),
