@@ -12,15 +12,16 @@ from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
-HIGH, COLUMN, STEP = 270, 66, 49  # of the sheet; how wide a word's place is; in rows
-MIDDLES, ROWS = [[left + wide * n for n in range(len(TEXT))] for left, wide in ((42, 66), (46, 49))]
+HIGH, COLUMN, STEP = 270, 66, 43  # of the sheet; how wide a word's place is; in rows
+MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN), (44, STEP)))
 EDGE = ROWS[LAST] + STEP / 2  # where curtains of rows end
 TOP, TALL = 36, 38  # of rows, under their headings
-LARGE, LETTERS = 28, 22  # while words come; in rows
-LINE, FLOOR = 190, 150  # of words; of arcs
-PASS, COUNT = 226, 256  # lines of the word "pass" and of its number
-NEAREST, FARTHER = 34, 0.75  # pull of arcs; more for each unit across
-NEXT, TICK = 406, 454  # middles of what does come, and of what says whether a guess is right
+LARGE, LETTERS = 28, 20  # while words come; in rows
+LINE, BAND, CARD = 162, 72, 48  # the middle of a line of words; heights of its curtain and cards
+FLOOR, BOTTOM = LINE - CARD / 2 - 6, LINE + BAND / 2  # of arcs; of the curtain
+NEAREST, FARTHER = 34, 0.55  # pull of arcs; more for each unit across
+NEXT, GUESS, TICK = 358, 416, 462  # middles of what comes, of guesses, of their signs
+DARK, PALE = 0.3, 0.12  # a place that gets weight 1; in a row that is not told of
 LEAST = 0.1  # a weight that is drawn
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
@@ -50,7 +51,7 @@ def opening() -> Film:
     )
     frames = [
         *(Frame(_alone(rows, n), told) for n, told in zip(PASSES, tells, strict=True)),
-        Frame(_copied(), "In one pass all words are there, and each could copy the next."),
+        Frame(_copied(), "In one pass all words are there, and six of them could copy the next."),
         *(Frame(_masked(rows, guesses, shown), told) for shown, told in enumerate(masked)),
     ]
     return Film("One pass, six guesses", frames, HIGH)
@@ -64,35 +65,43 @@ def _alone(rows: list[list[float]], n: int) -> list[Part]:
     """
     asks, behind = n - 1, PASSES[min(PASSES.index(n) + 1, len(PASSES) - 1)]
     to = max(range(n), key=lambda m: rows[asks][m])
-    x, edge = MIDDLES[asks], MIDDLES[asks] + COLUMN / 2
+    x, edge, half = MIDDLES[asks], MIDDLES[asks] + COLUMN / 2, 0.44 * COLUMN
     pull = NEAREST + FARTHER * (x - MIDDLES[to])
-    says = word("hides", (edge + WIDE) / 2, 96, "still to come", PURPLE, size=30, weight=600)
+    says = word("hides", WIDE - 2, BOTTOM - BAND - 14, "still to come", PURPLE, "end", 28, 600)
     return [
-        *_cells(rows[asks], n, MIDDLES, LINE - 10, 48),
-        *(_coming(m, LINE, m == asks, m != n) for m in range(behind)),
+        *_cells(rows[asks], n, MIDDLES, LINE, CARD),
+        *(_coming(m, m == asks, m != n) for m in range(behind)),
         arc("listens", x, MIDDLES[to], FLOOR, rows[asks][to], ORANGE, thickest=7, pull=pull),
-        word("pass", x, PASS, "pass", GREY, size=SMALL),
-        word("count", x, COUNT, f"{n}", GREY, size=28, weight=600),
-        *_cloth("curtain", 0, HIGH, edge, WIDE),
+        word("pass", x, BOTTOM + 24, "pass", GREY, size=SMALL),
+        word("count", x, BOTTOM + 54, f"{n}", GREY, size=28, weight=600),
+        *_cloth("curtain", BOTTOM - BAND, BAND, edge, WIDE),
         *([says] if n < PASSES[2] else []),
-        *_card(n, MIDDLES, LINE - 10, 48, "?", LARGE),
+        box(f"card {n}", (MIDDLES[n] - half, LINE - CARD / 2), (2 * half, CARD), GROUND),
+        word(f"guess {n}", MIDDLES[n], LINE + 10, "?", size=LARGE),
     ]
 
 
-def _coming(n: int, y: float, is_asking: bool, opacity: float = 1) -> Part:
+def _coming(n: int, is_asking: bool, opacity: float = 1) -> Part:
     """A word of the one line, large."""
     colour, weight = (ORANGE, 600) if is_asking else (INK, 400)
-    return word(f"word {n}", MIDDLES[n], y, TEXT[n], colour, "middle", LARGE, weight, opacity)
+    return word(
+        f"word {n}", MIDDLES[n], LINE + 10, TEXT[n], colour, "middle", LARGE, weight, opacity
+    )
 
 
 def _cells(
-    row: Sequence[float], n: int, middles: Sequence[float], y: float, high: float
+    row: Sequence[float],
+    n: int,
+    middles: Sequence[float],
+    y: float,
+    high: float,
+    dark: float = DARK,
 ) -> list[Part]:
     """The places to which a pass's last word listens, each as dark as its weight."""
     half = 0.44 * (middles[1] - middles[0])
     return [
         box(f"{n - 1} to {m}", (middles[m] - half, y - high / 2), (2 * half, high), BLUE, fill)
-        for m, fill in ((m, 0.3 * row[m]) for m in range(n) if row[m] >= LEAST)
+        for m, fill in ((m, dark * row[m]) for m in range(n) if row[m] >= LEAST)
     ]
 
 
@@ -106,76 +115,68 @@ def _cloth(key: str, top: float, high: float, left: float, right: float) -> list
     ]
 
 
-def _card(
-    n: int, middles: Sequence[float], y: float, high: float, says: str, size: float, blue: float = 0
-) -> list[Part]:
-    """On the curtain, in the next word's place: what is guessed, as blue as where it was found."""
-    half = 0.44 * (middles[1] - middles[0])
-    corner, wide = (middles[n] - half, y - high / 2), (2 * half, high)
-    return [
-        box(f"card {n}", corner, wide, GROUND),
-        box(f"found {n}", corner, wide, BLUE, blue),
-        word(f"guess {n}", middles[n], y + 0.35 * size, says, size=size),
-    ]
-
-
 def _copied() -> list[Part]:
-    """All words, and where each would look that copies the next."""
-    low, floor = LINE + 30, FLOOR + 26
+    """All words, and what each would be handed that copies the next."""
     cloths, arcs = list[Part](), list[Part]()
     for n in range(LAST):
-        start, end = MIDDLES[n] + 8, MIDDLES[n + 1] - 8
-        tip = [(end - 8, floor - 9), (end, floor), (end + 8, floor - 9)]
+        to, start = MIDDLES[n] + 10, MIDDLES[n + 1] - 10
+        tip = [(to - 8, FLOOR - 9), (to, FLOOR), (to + 8, FLOOR - 9)]
         cloths += _cloth(f"curtain {n + 1}", TOP + TALL * n, TALL, EDGE, EDGE)
         arcs += [
-            arc(f"copied {n}", start, end, floor, 0.5, ORANGE, 1.6, thickest=7, pull=110),
-            line(f"copied {n} tip", tip, ORANGE, 4),
+            arc(f"copied {n}", start, to, FLOOR, 1, ORANGE, thickest=5, pull=80),
+            line(f"copied {n} tip", tip, ORANGE, 5),
         ]
+    middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
     return [
         *cloths,
-        *(_coming(n, low, True) for n in range(len(TEXT))),
+        *(_coming(n, n < LAST) for n in range(len(TEXT))),
         *arcs,
-        word("copy", (MIDDLES[0] + MIDDLES[LAST]) / 2, 62, "copy?", ORANGE, size=44, weight=600),
-        *_cloth("curtain", 0, HIGH, WIDE, WIDE),
+        word("copy", middle, FLOOR - 86, "copy?", ORANGE, size=36, weight=600),
+        word("one", middle, BOTTOM + 24, "one pass", GREY, size=SMALL),
+        *_cloth("curtain", BOTTOM - BAND, BAND, WIDE, WIDE),
     ]
 
 
 def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
-    """For each pass a row: its word, pale those before it, and a curtain with a card for its guess.
+    """For each pass a row: its word, pale those before it, a curtain, and what came and is guessed.
 
-    Then it is shown to what words listen and what is guessed, and then what is right. There only
-    what words listen to that come again is blue, as is what they guess.
+    Then it is shown to what words listen and what is guessed, and then what is right. There paler
+    is what words listen to that come for the first time; what the others do is what they guess.
     """
     cloths, cells, parts = list[Part](), list[Part](), list[Part]()
     for n, guess in enumerate(guesses, 1):
         top, asks = TOP + TALL * (n - 1), n - 1
-        middle = top + TALL / 2
+        middle, high = top + TALL / 2, TALL - 6
         y, is_again = middle + 0.35 * LETTERS, asks >= AGAIN
-        if shown == 1 or (shown and is_again):
-            cells += _cells(rows[asks], n, ROWS, middle, TALL - 6)
+        if shown:
+            dark = DARK if shown == 1 or is_again else PALE
+            cells += _cells(rows[asks], n, ROWS, middle, high, dark)
+        else:
+            parts.append(word(f"row {n}", 10, y, f"{n}", GREY, size=SMALL))
         lit = {cell.key for cell in cells}
-        if not shown:
-            parts.append(word(f"row {n}", 13, y, f"{n}", GREY, size=SMALL))
         for m in range(asks):
             look = TEXT[m], INK, "middle", LETTERS, 400, 1 if f"{asks} to {m}" in lit else 0.5
             parts.append(word(f"word {m} of {n}", ROWS[m], y, *look))
-        asking = ROWS[asks], y, TEXT[asks], ORANGE, "middle", LETTERS, 600
-        parts.append(word(f"word {asks}", *asking))
+        found = DARK if shown == 2 and is_again else 0
+        parts += [
+            word(f"word {asks}", ROWS[asks], y, TEXT[asks], ORANGE, size=LETTERS, weight=600),
+            word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS),
+            box(f"found {n}", (GUESS - 24, middle - high / 2), (48, high), BLUE, found),
+            word(f"guess {n}", GUESS, y, guess if shown else "?", size=LETTERS),
+        ]
         cloths += _cloth(f"curtain {n}", top, TALL, ROWS[asks] + STEP / 2, EDGE)
-        found = 0.3 if shown == 2 and is_again else 0
-        parts += _card(n, ROWS, middle, TALL - 6, guess if shown else "?", LETTERS, found)
-        parts.append(word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS))
         if shown == 2:
             colour, points = SIGNS[guess == TEXT[n]]
             sign = [(TICK + right, middle + down) for right, down in points]
             parts.append(line(f"sign {n}", sign, colour, 4))
     parts += [
-        word("next", (NEXT + TICK) / 2, 24, "next word", GREY, size=SMALL),
+        word("next", NEXT, 24, "next", GREY, size=SMALL),
+        word("guesses", GUESS, 24, "guess", GREY, size=SMALL),
         word("mask", EDGE, 24, "the mask", PURPLE, "end", SMALL, 600),
     ]
     if shown:  # all rows are one pass
         low = TOP + 6 * TALL - 3
-        ends = [(18, TOP + 3), (10, TOP + 3), (10, low), (18, low)]
+        ends = [(16, TOP + 3), (8, TOP + 3), (8, low), (16, low)]
         parts.append(line("one pass", ends, GREY, 3))
-        parts.append(word("pass name", 8, 24, "one pass", GREY, "start", SMALL))
+        parts.append(word("one", 6, 24, "one pass", GREY, "start", SMALL))
     return [*cloths, *cells, *parts]

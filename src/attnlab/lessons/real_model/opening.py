@@ -1,9 +1,9 @@
 """Lesson 14 opens with one dial: how much of the model's own weights is replaced by equal ones.
 
 It first copies what stands after the same word, whichever stands there; the dial takes that away.
-Arcs are the mean of the last layer's heads; the curve, in how many pairs of texts, in which two
-words have traded places, the next words differ. At the lesson's end `opening` is called with the
-learner's own function and a text: that film is in `yours`.
+A slice of a mix is as wide as its word's weight, the mean of the last layer's heads; the curve says
+in how many pairs of texts, in which two words have traded places, the next words differ. At the
+lesson's end `opening` is called with the learner's own function and text: that film is in `yours`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from operator import ne
-from typing import Any
 
 import torch
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, arc, area, box, dot, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, dot, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE
 from attnlab.lessons.real_model import yours
 from attnlab.lessons.real_model.writing import Backend, Step, after, mixed, step
 from attnlab.small.grammar import SINGULAR
 
 TEXT = "bird", "dog", "cat", ";", "bird"
 TRADED = "bird", "cat", "dog", ";", "bird"
+HUES = {"dog": BLUE, "cat": GREEN}  # of words that trade places; others are grey
 FOLLOWED = 2  # the place of what followed, in a text after its start token
 OTHERS = [each for each in SINGULAR if each != "bird"]
 PAIRS = [
@@ -33,12 +33,13 @@ PAIRS = [
 STEPS = 64  # from no equal weights to nothing else
 STOPS = 0, 32, 48, 64  # of the dial
 
-HIGH, ROW, LOW, GAP = 270, 44, 36, 4  # of the sheet; a text's box, over the curve; to the other
-SIZE, MIDDLES = 30, (34, 102, 170, 233, 280, 330)  # of words, the start token's first
-NEXT, SLOT = 420, 104  # the middle of the word that is written, and its room
-THICKEST = 13  # an arc of weight 1
-LEFT, RIGHT, TOP, BASE = 8, 364, 154, 232  # of texts and the curve, at whose base no pair differs
-BIG, HEAVY = 34, 700  # counts
+HIGH, LEFT, COLUMN = 270, 50, 54  # of the sheet; where words begin, and the room of each
+RIGHT = LEFT + COLUMN * (len(TEXT) + 1)
+NEXT, ROW, GAP, BENDS = RIGHT + 20, 30, 4, 16  # next words; words' height; mixes apart; of a side
+# The middle between mixes; from there to words; a mix's height: for one text, two, two and a curve.
+ALONE, BOTH, OVER = (240, 190, 36), (135, 105, 32), (79, 52, 21)
+TOP, BASE = 200, 244  # of the curve, at whose base no pair differs
+SIZE, HEAVY = 24, 700  # of words; weight
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -50,27 +51,27 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     _, half, late, equal = (apart[stop] for stop in STOPS)
     (own, traded), (_, dog, cat, _, bird), odd = turned[0], TEXT, turned[-1][0].word
     told = (
-        f"“{bird}” came before, and comes again. The model writes what is next.",
-        f"On average, the last layer's heads look most at what followed “{bird}”. "
-        f"The model writes that: “{own.word}”.",
-        f"“{cat}” and “{dog}” trade places: it writes “{traded.word}”. It reads what followed.",
-        f"As trained, the next word differs in all {apart[0]} such pairs.",
+        f"“{bird}” came before, and comes again. The model mixes in some of each word so far.",
+        f"On average its last layer’s heads mix in mostly “{dog}”, which followed “{bird}”. "
+        f"It writes “{own.word}”.",
+        f"“{cat}” and “{dog}” trade places: now mostly “{cat}” is mixed in, and “{traded.word}” is "
+        "written.",
+        f"As trained, the model tells all {apart[0]} such pairs apart: the next words differ.",
         f"In all heads and layers attention goes half of the way to equal: still {half}.",
-        f"Three quarters: {late}. One text here gets “{odd}” already, a word that is in neither.",
-        f"All equal, with no new training: the next word differs in {equal} of {all_of} pairs.",
+        f"Three quarters: {late}. These two are still apart, as “{odd}” and “{cat}”.",
+        "All equal: two orders, nearly one mix. "
+        f"{all_of - equal} pairs get the same next word twice, {equal} stay apart.",
     )
-    coming = _text(TRADED, 208 + ROW + GAP, traded, 8, below=True)
     sheets = [
-        _text(TEXT, 208, own, 166, looked=False),
-        _text(TEXT, 208, own, 166)
-        + [part._replace(look={**part.look, "opacity": 0}) for part in coming],
-        _text(TEXT, 89, own, 64) + _text(TRADED, 89 + ROW + GAP, traded, 64, below=True),
+        _poured(TEXT, own, ALONE, known=False),
+        _poured(TEXT, own, ALONE),
+        _poured(TEXT, own, BOTH) + _poured(TRADED, traded, BOTH, 1),
     ]
-    for n, both in zip(STOPS, turned, strict=True):
-        texts = _text(TEXT, 58, both[0], 52, LOW), _text(TRADED, 58 + LOW + GAP, both[1], 0, LOW)
-        sheets.append([*texts[0], *texts[1], *_curve(apart, n)])
+    for stop, (one, other) in zip(STOPS, turned, strict=True):
+        sheet = [*_poured(TEXT, one, OVER), *_poured(TRADED, other, OVER, 1), *_curve(apart, stop)]
+        sheets.append(_joined(sheet) if one.word == other.word else sheet)
     frames = [Frame(*both) for both in zip(sheets, told, strict=True)]
-    return Film("With equal attention, order is nearly lost", frames, HIGH)
+    return Film("Equal attention: two orders, one answer", frames, HIGH)
 
 
 def _apart() -> list[int]:
@@ -81,77 +82,96 @@ def _apart() -> list[int]:
     return [int(many) for many in differ.sum(dim=1)]
 
 
-def _text(
-    words: Sequence[str],
-    top: float,
-    at: Step,
-    tall: float,
-    row: float = ROW,
-    below: bool = False,
-    looked: bool = True,
+def _poured(
+    words: Sequence[str], at: Step, stage: tuple[float, ...], way: int = -1, known: bool = True
 ) -> list[Part]:
-    """A text with what is written next, and what is looked at over it, or below, so high."""
-    last, key, size = MIDDLES[-1], "".join(words[1:3]), SIZE * row / ROW
-    weights = at.heads.mean(dim=0).tolist()
-    chosen = looked and weights[FOLLOWED] > 1.01 / len(weights)
-    wrote = at.word if looked else "?"
-    found = ORANGE if wrote != words[1] else BLUE
-    y = top + row / 2 + 0.33 * size
+    """A text over the middle, or under it, and its mix, sliced in the first text's order."""
+    middle, far, high = stage
+    key, weights = "".join(words[1:3]), at.heads.mean(dim=0).tolist()
+    near, rim = (middle + way * each for each in (GAP / 2, GAP / 2 + high))
+    top, base = min(near, rim), (near + rim) / 2 + 7
+    wrote = at.word if known else "?"
     parts = [
-        box(f"{key} read", (LEFT, top), (RIGHT - LEFT, row), GREY, 0.13),
-        box(f"{key} slot", (NEXT - SLOT / 2, top + 1), (SLOT, row - 2), GREY, 0, 2),
-        word(
-            f"{key} wrote", NEXT, y, wrote, found if looked else INK, size=0.9 * size, weight=HEAVY
-        ),
+        box(f"{key} mix", (LEFT, top), (RIGHT - LEFT, high), GREY, 0 if known else 0.13),
+        word(f"{key} name", LEFT - 10, base, "mix", GREY, "end", SMALL),
+        word(f"{key} wrote", NEXT, base, wrote, HUES.get(wrote, INK), "start", SIZE, HEAVY),
     ]
-    if tall and not below:
-        parts.append(word("next", NEXT, top - 10, "next word", GREY, size=SMALL))
-    for n, (text, x) in enumerate(zip(("start", *words), MIDDLES, strict=True)):
-        ink = GREY if n == 0 else BLUE if n == FOLLOWED and chosen else INK
-        parts.append(word(f"{key} word {n}", x, y, text, ink, size=size if n else SMALL))
-    floor = top + (row + 4 if below else -4)
-    for n in sorted(range(len(MIDDLES) if tall else 0), key=FOLLOWED.__eq__):  # it lies in front
-        weight = weights[n] if looked else 0.1
-        colour, opacity = (BLUE, 1) if n == FOLLOWED and chosen else (GREY, 0.6)
-        pull = 30 + (tall / 0.75 - 30) * (last - MIDDLES[n]) / (last - MIDDLES[0])
-        look: dict[str, Any] = {"dashes": "1 0" if looked else "1 7", "thickest": THICKEST}
-        look |= {"pull": pull, "opacity": opacity / (0.25 + 0.75 * weight), "below": below}
-        parts.append(arc(f"{key} look {n}", last, MIDDLES[n], floor, weight, colour, **look))
+    if way < 0:
+        parts.append(word("next", NEXT, rim - 14, "next word", GREY, "start", SMALL))
+    left = float(LEFT)
+    for n in (0, *(1 + words.index(each) for each in TEXT[:-1]), len(TEXT)):
+        text, x, wide = ("start", *words)[n], LEFT + COLUMN * (n + 0.5), RIGHT - LEFT
+        hue, wide = HUES.get(text, GREY), wide * weights[n]
+        size, heavy = (SIZE if n else SMALL), (HEAVY if text in HUES else 400)
+        ink = hue if text in HUES or not n else INK
+        floor = middle + way * (far + ROW / 2) + 8
+        parts.append(word(f"{key} word {n}", x, floor, text, ink, size=size, weight=heavy))
+        if known:
+            light, narrow = (1 if text in HUES else 0.5), max(wide - 2, 0.5)
+            mouth = x, middle + way * far, COLUMN - 2
+            slot = left + wide / 2, rim, narrow
+            parts += [
+                area(f"{key} pours {n}", _ribbon(mouth, slot), hue, 0.3 * light),
+                box(f"{key} slice {n}", (slot[0] - narrow / 2, top), (narrow, high), hue, light),
+            ]
+        else:
+            ends = (x, middle + way * far + 6), (x, rim - 6)
+            parts.append(line(f"asks {n}", ends, GREY, 3, dashes="1 9"))
+        left += wide
     return parts
 
 
-def _curve(apart: Sequence[int], at: int) -> list[Part]:
+def _joined(sheet: Sequence[Part]) -> list[Part]:
+    """One next word for both mixes, between them."""
+    (middle, _, high), ends = OVER, (RIGHT + 6, RIGHT + 12)
+    top, low = (middle + way * (GAP / 2 + high) for way in (-1, 1))
+    one = [
+        part._replace(look={**part.look, "y": middle + 7})
+        if part.key in ("dogcat name", "dogcat wrote")
+        else part
+        for part in sheet
+        if part.key not in ("catdog name", "catdog wrote")
+    ]
+    corners = [(ends[0], top), (ends[1], top), (ends[1], low), (ends[0], low)]
+    return [*one, line("both", corners, GREY, 3)]
+
+
+def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
+    """From a word's room to its slice: each the middle, the height and the width."""
+    shares = [n / BENDS for n in range(BENDS + 1)]
+    turns = [share**2 * (3 - 2 * share) for share in shares]
+
+    def at(way: int, share: float, turn: float) -> Place:
+        x, wide = (mouth[n] + (slot[n] - mouth[n]) * turn for n in (0, 2))
+        return x + way * wide / 2, mouth[1] + (slot[1] - mouth[1]) * share
+
+    both = [[at(way, *each) for each in zip(shares, turns, strict=True)] for way in (-1, 1)]
+    return both[0] + both[1][::-1]
+
+
+def _curve(apart: Sequence[int], to: int) -> list[Part]:
     """How many pairs differ, from the model's own attention to the dial's place."""
-    across = [LEFT + (RIGHT - LEFT) * n / STEPS for n in range(STEPS + 1)]
     ends = [
-        (across[min(n, at)], BASE - (BASE - TOP) * apart[min(n, at)] / len(PAIRS))
-        for n in range(STEPS + 1)
+        (LEFT + (RIGHT - LEFT) * n / STEPS, BASE - (BASE - TOP) * apart[n] / len(PAIRS))
+        for n in (min(n, to) for n in range(STEPS + 1))
     ]
-    (x, y), middle = ends[-1], (LEFT + RIGHT) / 2
-    low = min(y + 25, BASE - 22)
     parts = [
-        area("under", [(LEFT, BASE), *ends, (x, BASE)], BLUE, 0.12),
+        area("under", [(LEFT, BASE), *ends, (ends[-1][0], BASE)], ORANGE, 0.12),
         line("dial", [(LEFT, BASE), (RIGHT, BASE)], GREY, 2),
-        line("curve", ends, BLUE, 5),
-        dot("end", x, y, 7, BLUE),
-        area("knob", [(x, BASE + 4), (x - 8, BASE + 16), (x + 8, BASE + 16)]),
-        word("count", x + 16, low, f"{apart[at]}", BLUE, "start", BIG, HEAVY),
-        word("of", x + 16, low + 20, f"of {len(PAIRS)}", GREY, "start", SMALL),
+        line("curve", ends, ORANGE, 4),
+        word("what", LEFT + 10, BASE - 12, "pairs told apart", INK, "start", SMALL),
     ]
-    if at:
-        parts.append(word("first", LEFT + 16, TOP + 38, f"{apart[0]}", BLUE, "start", 26, HEAVY))
-    if at > STEPS // 2:
-        x, y = ends[STEPS // 2]
-        parts += [
-            dot("half dot", x, y, 5, BLUE),
-            word("half", x, TOP + 38, f"{apart[STEPS // 2]}", BLUE, size=26, weight=HEAVY),
-        ]
-    for key, start, text, anchor in (
-        ("what", LEFT + 16, "next word differs", "start"),
-        ("own", LEFT, "as trained", "start"),
-        ("middle", middle, "half way", "middle"),
+    for n in STOPS:
+        if n <= to:
+            x, y = ends[n]
+            parts.append(dot(f"dot {n}", x, y, 5, ORANGE))
+            x, y, size = (NEXT, BASE, 40) if n == STEPS else (x, y - 11, SIZE)
+            anchor, ink = ("start" if n == STEPS else "middle"), (ORANGE if n == to else GREY)
+            parts.append(word(f"count {n}", x, y, f"{apart[n]}", ink, anchor, size, HEAVY))
+    for key, x, text, anchor in (
+        ("own", LEFT, "attention as trained", "start"),
         ("equal", RIGHT, "all equal", "end"),
+        ("of", NEXT, f"of {len(PAIRS)}" if to == STEPS else "", "start"),
     ):
-        low = BASE - 11 if key == "what" else HIGH - 4
-        parts.append(word(key, start, low, text, INK, anchor, SMALL))
+        parts.append(word(key, x, HIGH - 4, text, GREY, anchor, SMALL))
     return parts
