@@ -157,15 +157,21 @@ def test_a_figure_takes_what_training_made() -> None:
 def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
     shown, needed = {"one": [0, 1.0], "two": [0, 1.0]}, {"one": [1, 0], "two": [0, 1]}
     drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
-    heading = "In 1 of 2 trainings the word that decides gets weight 0.0\n"
-    assert drawn.title.startswith(heading)
-    assert drawn.alt.index("one: wide") < drawn.alt.index("two: wide")
-    turned = {name: row[::-1] for name, row in needed.items()}
-    other = figures.training.shown_and_needed(shown, turned, ["it", "wide"])
-    assert other.title.startswith(heading)
-    assert other.alt.index("two: wide") < other.alt.index("one: wide")
-    assert "one: wide 1.00; framed it, 0.00" in drawn.alt
-    assert "two: wide 1.00; framed wide, 1.00" in drawn.alt
+    assert drawn.title == "In 1 of 2 trainings the word that decides gets weight 0.0"
+    assert "one: wide 1.00; framed it, 0.00, with 1.00" in drawn.alt
+    assert "two: wide 1.00; framed wide, 1.00, with 1.00" in drawn.alt
+    weights, flips = parts(drawn)[0]
+    assert {"1.0", "0.0"} <= {*words(weights)}
+    assert "100" in words(flips)
+    found = figures.training.shown_and_needed(needed, needed, ["it", "wide"])
+    assert found.title.startswith("In all trainings")
+
+
+def test_the_second_road_is_drawn_where_the_word_itself_decides_without_weight() -> None:
+    road, [looks], at_it, at_wide = "the residual: past attention", [[0, 1.0]], [1.0, 0], [0, 1.0]
+    for needed, names in ((at_it, ["it", "wide"]), (at_wide[::-1], ["wide", "it"])):
+        drawn = figures.training.shown_and_needed({"one": looks}, {"one": needed}, names)
+        assert (road in words(parts(drawn)[0][0])) == (names[0] == "it")
 
 
 def test_a_weight_without_a_match_is_told_only_where_it_is_high() -> None:
@@ -198,9 +204,11 @@ def test_the_loss_held_out_turns_or_does_not() -> None:
 
     many = kept("many", [3, 2, 1.5])
     turns = figures.training.overfitting([many, kept("few", [3, 2, 4])])
-    assert turns.title.startswith("Too little text: after step 20 the loss held out rises")
+    assert turns.title.startswith(
+        "Too little text: past step 20 held-out loss rises, training falls"
+    )
     falls = figures.training.overfitting([many, kept("few", [3, 2, 1])])
-    assert falls.title.startswith("With 3 letters the loss held out is lowest at the end")
+    assert falls.title.startswith("With 3 letters the held-out loss is lowest at the end")
 
 
 def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
