@@ -285,14 +285,10 @@ def test_a_leader_runs_from_where_a_line_ends_to_its_name() -> None:
 @pytest.mark.parametrize(
     ("focus", "title"),
     [
-        ("tiles", "Tiles at 256 tokens: 2 times slower than table, 8 times less memory"),
-        ("table", "Table at 256 tokens: 2 times faster than tiles, 8 times more memory"),
-        ("fused", "Memory grows as N for tiles and fused, as N² for table"),
-        (
-            "short",
-            "Short at 128 tokens: 2 times slower than table, 4 times less memory\n"
-            "Stopped, for want of time or memory: short after 128 tokens.",
-        ),
+        ("tiles", "Tiles: 2 times slower than table, 8 times less memory\nAt 256 tokens."),
+        ("table", "Table: 2 times faster than tiles, 8 times more memory\nAt 256 tokens."),
+        ("fused", "With fused memory grows as N, time still as N²"),
+        ("short", "Short: 2 times slower than table, 4 times less memory\nAt 128 tokens."),
     ],
 )
 def test_a_plot_says_what_is_won_and_lost_at_the_greatest_length_or_how_memory_grows(
@@ -308,3 +304,21 @@ def test_a_plot_says_what_is_won_and_lost_at_the_greatest_length_or_how_memory_g
     drawn = plot(rows, focus=focus)
     assert drawn.title == title
     assert drawn.alt.index("KiB") < drawn.alt.index(" s at")  # memory first, whatever was measured
+    assert ("N = 256" in drawn.alt) == (focus != "short")  # all lines end where two are compared
+
+
+def test_a_line_has_the_colour_of_its_law_and_two_lengths_make_none() -> None:
+    costs = {"fused": (64, 1, 3), "table": (4, 2, 3), "loops": (128, 1, 2)}
+    rows = [
+        Row(name, n, 1e-6 * n * n, 0.0, size * n**power)
+        for name, (size, power, many) in costs.items()
+        for n in (64, 128, 256)[:many]
+    ]
+    drawn = plot(rows, focus="fused")
+    assert drawn.title.endswith("\nStopped, for want of time or memory: loops after 128 tokens.")
+    memory, time = (
+        {name: words(part)[name].attrib["fill"] for name in costs} for part in parts(drawn)[0]
+    )
+    one, two = picture.BLUE.lower(), picture.ORANGE.lower()
+    assert memory == {"fused": one, "table": two, "loops": picture.GREY.lower()}
+    assert time == {"fused": two, "table": two, "loops": picture.GREY.lower()}
