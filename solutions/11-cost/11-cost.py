@@ -220,9 +220,10 @@ rows = measure(chosen, [128, 256, 512, 1024, 2048, 4096], d=16, seconds=5.0)
 plot(rows, focus="sdpa")
 
 # %% [markdown]
-# On the left, NumPy and naive PyTorch have slope 2. Two lines have slope 1: the fused call, and Python's loops, which
-# hold one row of scores at a time (too few lengths for a colour). (Lesson 13 says when the fused call falls back to N².) On the right (on a quiet machine),
-# every line climbs by a power of about 2 or more: a faster language moves the line down, and does not make it flatter.
+# On the left, NumPy and naive PyTorch have slope 2. Two lines have slope 1: Python's loops, which hold one row of
+# scores at a time (they stop too early for a colour), and the fused call. (Lesson 13 says when it falls back to N².)
+# On the right (on a quiet machine), every line climbs by a power of about 2 or more: a faster language moves the line
+# down, and does not make it flatter.
 # The fused call is as fast as any. How does it get by without the scores?
 #
 # ## Softmax in parts
