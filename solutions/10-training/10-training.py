@@ -615,7 +615,7 @@ figures.live.TrainingScrubber(
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight in block 2 (it has one head) is on the two nouns, alike in both sentences, and
-# the loss stays near $\log 2$. Around step 35 the two rows part, and ten steps later the loss is gone.
+# the loss stays near $\log 2$. Just after step 30 the two rows part, and fifteen steps later the loss is gone.
 # (This seed is chosen: the others hardly pause.)
 
 # %% [markdown]
