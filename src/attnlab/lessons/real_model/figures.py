@@ -24,6 +24,7 @@ from attnlab.figures.picture import (
 from attnlab.small.grammar import LONGEST_RUN
 
 HALF = 0.5  # of the answers: at least so many is mostly right
+NEAR = 0.1  # of the answers, on average, between lines that are told as one
 
 
 @in_style
@@ -80,20 +81,29 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     late = {name: row[places > LONGEST_RUN].mean() for name, row in rows.items()}
     alone = late[focus] >= HALF > max(share for name, share in late.items() if name != focus)
     figure, [[axes]] = new_figure(width=5.1, height=4)
-    dashes = cycle(("--", "-", ":"))  # of the grey ones, which cross
+    near = [name for name, row in rows.items() if 0 < abs(row - rows[whole]).mean() < NEAR]
+    near = [name for name in near if name != focus]
+    dashes = cycle(("--", ":"))  # of the grey ones, which cross
     for name, row in rows.items():
-        look = {"linewidth": 4, "label": name, "zorder": 3}
+        look: dict[str, Any] = {"color": GREY, "linewidth": 2, "label": name}
         if name == focus:
-            look |= {"color": BLUE}
+            look |= {"color": BLUE, "linewidth": 4, "zorder": 3}
         elif name == whole:
-            look |= {"color": "black", "label": f"{name} heads", "zorder": 2}
+            look |= {"color": "black", "linewidth": 4, "label": f"{name} heads"}
+        elif name in near:  # one bundle with one name
+            both = near[0] + "".join(f" or {each.split()[-1]}" for each in near[1:])
+            look |= {"linewidth": 1.2, "label": both if name == near[0] else "_", "zorder": 1}
         else:
-            look |= {"color": GREY, "linewidth": 2, "zorder": 1, "linestyle": next(dashes)}
+            look |= {"linestyle": next(dashes), "zorder": 1}
         axes.plot(places, row, **look)
     edge, end = LONGEST_RUN + 0.5, places[-1]
     axes.axvspan(edge, end, color="#ececec", zorder=0, linewidth=0)
-    words = "longer than\nany run in\ntraining"
-    axes.text((edge + end) / 2 + 0.8, 0.57, words, ha="center", va="center", color=QUIET)
+    for height, told, colour in (
+        (0.72, f"{100 * late[focus]:.0f} %", BLUE),
+        (0.5, "longer than\nany run in\ntraining", QUIET),
+        (0.28, f"{100 * late[whole]:.0f} %", "black"),
+    ):
+        axes.text((edge + end) / 2 + 0.75, height, told, color=colour, ha="center", va="center")
     axes.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, end))
     axes.set_xticks(places[::2])
     axes.set_yticks([0, HALF, 1], ["0 %", "50 %", "100 %"])
@@ -107,10 +117,7 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
         f"{'; '.join(said)}. On average past word {LONGEST_RUN}, the longest run in training: "
         f"{means}.",
         f"Take {focus.removeprefix('no ')} away, and the model stays mostly right past word "
-        f"{LONGEST_RUN}\nRuns in training have {LONGEST_RUN} words at most. Past them "
-        f"{late[focus]:.0%} of its answers are right, with all heads {late[whole]:.0%}.".replace(
-            "%", " %"
-        )
+        f"{LONGEST_RUN}"
         if alone
         else f"Past word {LONGEST_RUN}, the longest run in training, answers change",
     )
