@@ -22,7 +22,7 @@ UNDER_ROOFS, OVER_ROOFS = 14, 7  # how many times farther the axis goes than the
 LEFT, WIDE, HIGH, RIGHT = 66, 370, 266, 74  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
 MOVING, COMPUTING = "limited by moving", "by computing"
-ALONG_AT = 0.49  # of the way up to the bend, the middle of what limits there
+ALONG_AT = 0.41  # of the way up to the bend, the middle of what limits there
 OVER, UNDER = 26, 48  # room over the plot and under it
 LINE, LETTER = 23, 11.8  # of words, where they are largest: from line to line, and a letter
 CLOSE = 1.03  # times as far along, and works are in one place
@@ -251,7 +251,7 @@ def _frame(axes: Chart, lowest: float) -> str:
             _shifted(
                 WIDE, HIGH + 4, 2.15, "end", "operations per byte (log)", ' font-weight="bold"'
             ),
-            _shifted(WIDE - 14, axes.up.at(lowest / TERA) + 2, 0.9, "end", COMPUTING, grey),
+            _shifted(WIDE, axes.up.at(lowest / TERA) + 2, 0.9, "end", COMPUTING, grey),
         ]
     )
 

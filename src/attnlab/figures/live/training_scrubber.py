@@ -36,7 +36,7 @@ STILLS = 10  # steps of the still figure, about
 POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
-LEFT, ABOVE, BELOW, RIGHT = 72, 32, 34, 14  # room around it
+LEFT, ABOVE, BELOW, RIGHT = 72, 32, 42, 14  # room around it
 BETWEEN, LOW = 74, 100  # from there to the plot of weights, and its height
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 # Of rows; orange is the step's.
@@ -315,7 +315,7 @@ def picture(
         f'<g transform="translate(0 {HIGH + BETWEEN})">',
         _shares(recorded, rows, words, word, last, along),
         "</g>",
-        text(-24, foot + 24, "step", "end"),
+        text(-14, foot + 32, "step", "end"),
         marks,
         wide=480,
     )
@@ -344,7 +344,7 @@ def _shares(
         for row, look in zip(rows, LOOKS, strict=False)
     )
     return (
-        axes(WIDE, LOW, "", [Tick(0, "1"), Tick(LOW, "0")], along, room=12)
+        axes(WIDE, LOW, "", [Tick(0, "1"), Tick(LOW, "0")], along, room=20)
         + text(0, -37, f"weight on “{words[word]}” by")
         + f'<text x="0" y="-10">{named}</text>'
         + lines

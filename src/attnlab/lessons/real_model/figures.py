@@ -28,7 +28,7 @@ NEAR = 0.1  # of the answers, on average, between lines that are told as one
 
 
 @in_style
-def copying(weights: Any, tokens: Sequence[str]) -> Picture:
+def copying(weights: Any, tokens: Sequence[str], layer: int) -> Picture:
     """Of each word that comes again its row in all heads, what followed it before in a frame.
 
     The columns end where the words come again.
@@ -36,19 +36,23 @@ def copying(weights: Any, tokens: Sequence[str]) -> Picture:
     Args:
         weights: (H, N, N), rows are queries.
         tokens: N labels.
+        layer: whose heads they are, from 1.
     """
     before = {n: tokens.index(token) for n, token in enumerate(tokens) if token in tokens[:n]}
     end = max(min(before), max(before.values()) + 2)
     matrices, keys = as_array(weights)[:, list(before), :end], tokens[:end]
     heads = [f"{head + 1}" for head in range(len(matrices))]
-    figure, axes = new_figure(columns=len(before), width=4 * len(before), height=3.2)
+    figure, axes = new_figure(columns=len(before), width=4 * len(before), height=3.5)
     most = 0
     for place, row, (n, m) in zip(axes[0], range(len(before)), before.items(), strict=True):
         rows = matrices[:, row]
-        draw_heatmap(place, rows, heads, keys, f"“{tokens[n]}” again", least=0.2)
+        draw_heatmap(place, rows, heads, keys, "", least=0.2)
         place.tick_params(axis="x", labelrotation=50)
         frame(place, 0, m + 1, high=len(heads))
         place.get_xticklabels()[m + 1].set(color=ORANGE, weight="bold")
+        place.set_title(f"“{tokens[n]}” again: next came “{keys[m + 1]}”", pad=30)
+        hop = {"arrowstyle": "-|>", "color": ORANGE, "connectionstyle": "arc3,rad=-0.9"}
+        place.annotate("", (m + 1, -0.58), (m, -0.58), annotation_clip=False, arrowprops=hop)
         most += int((rows.argmax(axis=-1) == m + 1).sum())
     axes[0, 0].set_yticks(range(len(heads)), [f"head {head}" for head in heads])
     words = "; ".join(
@@ -61,8 +65,8 @@ def copying(weights: Any, tokens: Sequence[str]) -> Picture:
         figure,
         f"A heatmap for each word that comes again, a row for each head, a column for each of "
         f"{' '.join(keys)}. Framed is what came after the word before; there lies {words}.",
-        f"A word that comes again looks at what came next the first time\n"
-        f"Framed: what came next the first time. It gets the most in {most} of {total} rows",
+        f"What came next the first time gets most weight in {most} of {total} rows\n"
+        f"Heads of layer {layer}, in “{' '.join(tokens)}”. Columns past “{keys[-1]}” are left out.",
     )
 
 

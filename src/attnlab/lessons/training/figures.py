@@ -238,14 +238,14 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
     """Where the phrases may lie, for one number of *not*: blue where that is correct."""
     place.axhline(0, color="#b5b5b5", linewidth=1.5, zorder=0)
     place.axvline(0, color="#b5b5b5", linewidth=1.5, linestyle="--", zorder=0)
+    ground: Any = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
     for word, number in (("hate", hate), ("not", no), ("like", like)):
         place.plot([number], [0], "o", color="black", markersize=9)
         told = f"{word}\n{f'{number:+g}' if number else 0}".replace("-", "−")
-        ground: Any = {"boxstyle": "square,pad=0", "facecolor": "white", "linewidth": 0}
         place.text(number, -0.25, told, ha="center", va="top", bbox=ground)
     # On which side a phrase is correct.
     for height, phrase, number, to in ((-2.1, "not like", like, -1), (-3.5, "not hate", hate, 1)):
-        place.text(min(no, number), height + 0.4, phrase, va="bottom")
+        place.text(min(no, number) + 0.08, height + 0.4, phrase, va="bottom", bbox=ground)
         for start, end in [(0, no), (0, number)] if no * number < 0 else [(number, no)]:
             colour, word = (BLUE, "correct") if end * to > 0 else (ORANGE, "wrong")
             place.barh(height, end - start, 0.6, start, color=colour)
@@ -300,7 +300,7 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
     longest, ends = max(map(len, curves.values())), [curve[-1] for curve in curves.values()]
     loss.axhline(floor, color=ORANGE, linewidth=1.5, linestyle="--")
     loss.axhspan(0, floor, color=ORANGE, alpha=0.1, linewidth=0)
-    loss.text(1.15, floor / 2, "½ log 2: two right, two coins", color=ORANGE, va="center")
+    loss.text(1.15, floor / 2, "½ log 2: two right, two guessed", color=ORANGE, va="center")
     loss.set(xscale="log", xlim=(1, longest), ylim=(0, None), xlabel="step")
     loss.set_xticks([1, 10, 100, longest], ["1", "10", "100", f"{longest}"])
     loss.minorticks_off()
@@ -318,20 +318,21 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
             table.add_patch(cell)
             ink = {"color": "white", "weight": "bold"} if is_coin else {"color": "black"}
             mark = " ✓" if word == RIGHT[phrases[m]] else ""
-            table.text(m, n, word + mark, ha="center", va="center", **ink)
+            table.text(m, n, "guess" if is_coin else word + mark, ha="center", va="center", **ink)
     table.set_xticks(range(len(phrases)), phrases)
     table.set_yticks(range(len(said)), said)
     table.set(xlim=(-0.5, len(phrases) - 0.5), ylim=(len(said) - 0.45, -0.55))
     table.tick_params(length=0, labelcolor="black")
-    table.xaxis.tick_bottom()
+    table.xaxis.tick_top()
     table.spines[:].set_visible(False)
-    every = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} or more"
+    every = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
     return Picture(
         figure,
         f"Losses over {longest} steps: they end at {min(ends):.2f} to {max(ends):.2f}, at a line "
         f"at {floor:.2f}, ½ log 2. A table of answers: "
         f"{'; '.join(f'{name}: {told}' for name, told in answers.items())}.",
-        f"{len(said)} trainings: each ends with a coin for {every} of {len(phrases)} phrases",
+        f"{'Every training' if min(counts) else 'A training'} must guess on {every} of the "
+        f"{len(phrases)} phrases",
     )
 
 
