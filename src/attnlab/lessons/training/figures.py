@@ -224,7 +224,7 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     place.set_title("loss, nats")
     heading = f"With {diary.reads:,} letters the held-out loss is lowest at the end"
     if held_out[-1] > held_out[low]:
-        goes = "falls" if read[-1] < read[low] else "rises, too"
+        goes = "falls" if read[-1] < read[low] else "too"
         heading = f"Too little text: past step {steps[low]} held-out loss rises, training {goes}"
     return Picture(
         figure,
