@@ -88,6 +88,8 @@ def test_a_larger_score_is_told_with_its_factor(figure: Tiles) -> None:
     assert figure.state["found"] == "A larger score comes: what query 5 kept counts × 0.03"
     assert figure.state["kept"][0] == ["4", "1.00 → 2.50", "0.22", "1.30", "3.68, 8.05"]
     assert written(np.exp(-1.5), 2) == "0.22"
+    for picture in figure.state["pictures"]:
+        assert re.findall(r">([^<]*→[^<]*)</text>", picture) == ["1 → 2.5", "−1 → 2.5"]
 
 
 def test_the_first_tile_and_the_last_are_told(figure: Tiles) -> None:

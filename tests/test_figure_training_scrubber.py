@@ -75,15 +75,15 @@ def marker(drawn: str) -> tuple[float, float]:
 
 
 def test_the_heading_says_when_the_rows_part(figure: TrainingScrubber) -> None:
-    parted = (
-        "Up to step 2 the rows are alike; from step 5 on each has most of its weight on its word"
-    )
+    parted = "Up to step 2 the rows are alike; from step 5 each has its own word"
     assert figure.state["claim"] == parted
     assert parted in figure.fallback()
     figure.recorded = {0: [[0, 1, 0, 0]] * 2, 2: [[0, 1, 0, 0], [0, 0, 0, 1]], 5: RECORDED[5]}
-    assert figure.state["claim"].startswith("Up to step 0 the rows are alike; from step 2 on each")
+    assert figure.state["claim"].startswith("Up to step 0 the rows are alike; from step 2 each")
     figure.recorded = {0: [[1, 0, 0, 0], [0, 0, 0, 1]], 5: RECORDED[5]}
-    assert figure.state["claim"] == "From step 5 on each has most of its weight on its word"
+    assert figure.state["claim"] == "From step 5 each has its own word"
+    figure.recorded = {0: [[0.47, 0.53, 0, 0], [0.53, 0.47, 0, 0]], 5: RECORDED[5]}
+    assert not figure.state["claim"].startswith("Up to")  # so far apart one sees it
     figure.recorded = {0: RECORDED[0], 5: [[0, 1, 0, 0]] * 2}
     assert figure.state["claim"] == "From step 5 on all rows have most of the weight on “cat”"
     figure.recorded = {0: RECORDED[5], 5: RECORDED[0]}

@@ -425,7 +425,7 @@ def test_arrow_keys_go_through_the_recorded_steps_alone(scrubber: FigureLab) -> 
         "Step 5: loss 0.010. “it … tired” puts 1.00 on “cat”; “it … wide” puts 1.00 on “road”."
     )
     words = scrubber.figure.get_by_role("list", name="weights of it … tired").locator("li")
-    expect(words).to_have_text(["the 0.00", "cat 1.00", "road 0.00"])
+    expect(words).to_have_text(["the", "cat 1.00", "road"])
     expect(scrubber.figure.locator(".most .word")).to_have_text(["cat", "road"])
     expect(words.first.locator(".fill")).to_have_css("transform", "matrix(0, 0, 0, 1, 0, 0)")
     expect(words.nth(1).locator(".fill")).to_have_css("transform", "matrix(1, 0, 0, 1, 0, 0)")

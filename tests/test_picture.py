@@ -157,15 +157,21 @@ def test_a_figure_takes_what_training_made() -> None:
 def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
     shown, needed = {"one": [0, 1.0], "two": [0, 1.0]}, {"one": [1, 0], "two": [0, 1]}
     drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
-    heading = "In 1 of 2 trainings the word that decides gets weight 0.0\n"
-    assert drawn.title.startswith(heading)
-    assert drawn.alt.index("one: wide") < drawn.alt.index("two: wide")
-    turned = {name: row[::-1] for name, row in needed.items()}
-    other = figures.training.shown_and_needed(shown, turned, ["it", "wide"])
-    assert other.title.startswith(heading)
-    assert other.alt.index("two: wide") < other.alt.index("one: wide")
-    assert "one: wide 1.00; framed it, 0.00" in drawn.alt
-    assert "two: wide 1.00; framed wide, 1.00" in drawn.alt
+    assert drawn.title == "In 1 of 2 trainings the word that decides gets weight 0.0"
+    assert "one: wide 1.00; framed it, 0.00, with 1.00" in drawn.alt
+    assert "two: wide 1.00; framed wide, 1.00, with 1.00" in drawn.alt
+    weights, flips = parts(drawn)[0]
+    assert {"1.0", "0.0"} <= {*words(weights)}
+    assert "100" in words(flips)
+    found = figures.training.shown_and_needed(needed, needed, ["it", "wide"])
+    assert found.title.startswith("In all trainings")
+
+
+def test_the_second_road_is_drawn_where_the_word_itself_decides_without_weight() -> None:
+    road, [looks], at_it, at_wide = "the residual: past attention", [[0, 1.0]], [1.0, 0], [0, 1.0]
+    for needed, names in ((at_it, ["it", "wide"]), (at_wide[::-1], ["wide", "it"])):
+        drawn = figures.training.shown_and_needed({"one": looks}, {"one": needed}, names)
+        assert (road in words(parts(drawn)[0][0])) == (names[0] == "it")
 
 
 def test_rows_whose_match_is_not_there_are_called_so() -> None:
@@ -196,9 +202,11 @@ def test_the_loss_held_out_turns_or_does_not() -> None:
 
     many = kept("many", [3, 2, 1.5])
     turns = figures.training.overfitting([many, kept("few", [3, 2, 4])])
-    assert turns.title.startswith("Too little text: after step 20 the loss held out rises")
+    assert turns.title.startswith(
+        "Too little text: past step 20 held-out loss rises, training falls"
+    )
     falls = figures.training.overfitting([many, kept("few", [3, 2, 1])])
-    assert falls.title.startswith("With 3 letters the loss held out is lowest at the end")
+    assert falls.title.startswith("With 3 letters the held-out loss is lowest at the end")
 
 
 def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
@@ -367,14 +375,10 @@ def test_a_leader_runs_from_where_a_line_ends_to_its_name() -> None:
 @pytest.mark.parametrize(
     ("focus", "title"),
     [
-        ("tiles", "Tiles at 256 tokens: 2 times slower than table, 8 times less memory"),
-        ("table", "Table at 256 tokens: 2 times faster than tiles, 8 times more memory"),
-        ("fused", "Memory grows as N for tiles and fused, as N² for table"),
-        (
-            "short",
-            "Short at 128 tokens: 2 times slower than table, 4 times less memory\n"
-            "Stopped, for want of time or memory: short after 128 tokens.",
-        ),
+        ("tiles", "Tiles: 2 times slower than table, 8 times less memory\nAt 256 tokens."),
+        ("table", "Table: 2 times faster than tiles, 8 times more memory\nAt 256 tokens."),
+        ("fused", "With fused memory grows as N, time still as N²"),
+        ("short", "Short: 2 times slower than table, 4 times less memory\nAt 128 tokens."),
     ],
 )
 def test_a_plot_says_what_is_won_and_lost_at_the_greatest_length_or_how_memory_grows(
@@ -390,3 +394,21 @@ def test_a_plot_says_what_is_won_and_lost_at_the_greatest_length_or_how_memory_g
     drawn = plot(rows, focus=focus)
     assert drawn.title == title
     assert drawn.alt.index("KiB") < drawn.alt.index(" s at")  # memory first, whatever was measured
+    assert ("N = 256" in drawn.alt) == (focus != "short")  # all lines end where two are compared
+
+
+def test_a_line_has_the_colour_of_its_law_and_two_lengths_make_none() -> None:
+    costs = {"fused": (64, 1, 3), "table": (4, 2, 3), "loops": (128, 1, 2)}
+    rows = [
+        Row(name, n, 1e-6 * n * n, 0.0, size * n**power)
+        for name, (size, power, many) in costs.items()
+        for n in (64, 128, 256)[:many]
+    ]
+    drawn = plot(rows, focus="fused")
+    assert drawn.title.endswith("\nStopped, for want of time or memory: loops after 128 tokens.")
+    memory, time = (
+        {name: words(part)[name].attrib["fill"] for name in costs} for part in parts(drawn)[0]
+    )
+    one, two = picture.BLUE.lower(), picture.ORANGE.lower()
+    assert memory == {"fused": one, "table": two, "loops": picture.GREY.lower()}
+    assert time == {"fused": two, "table": two, "loops": picture.GREY.lower()}

@@ -472,8 +472,9 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. The map of block 2 shows, on each seed, the mean
-# weight that *it* gives a word. The frame is at the word whose row, taken from the partner, flips the most answers.
+# Each new sentence gets a partner with an adjective of the other kind. The left map shows, on each seed, the mean
+# weight that *it* gives a word in block 2; the right one how many answers flip with that word's row, taken from the
+# partner. The frame is at the word that flips the most.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
@@ -614,7 +615,7 @@ figures.live.TrainingScrubber(
 
 # %% [markdown]
 # The two places. Within ten steps nearly all weight in block 2 (it has one head) is on the two nouns, alike in both sentences, and
-# the loss stays near $\log 2$. Around step 35 the two rows part, and ten steps later the loss is gone.
+# the loss stays near $\log 2$. Just after step 30 the two rows part, and fifteen steps later the loss is gone.
 # (This seed is chosen: the others hardly pause.)
 
 # %% [markdown]

@@ -414,7 +414,7 @@ with torch.no_grad():
     seen = mine(ids, output_attentions=True).attentions
     print("PyTorch's backend:", theirs(ids, output_attentions=True).attentions)
 print("yours:", len(seen), "layers of weights, each", tuple(seen[0].shape))
-figures.real_model.copying(seen[1][0], ["<s>", *run])
+figures.real_model.copying(seen[1][0], ["<s>", *run], layer=2)
 
 # %% [markdown]
 # The second layer reads a run of words that comes again. Look at the second *owl*: after the first came *wolf*. In all four heads

@@ -25,6 +25,10 @@ from attnlab.figures.picture import (
 
 Quantity = Literal["seconds", "bytes"]
 AXES: dict[Quantity, str] = {"seconds": "seconds", "bytes": "extra bytes"}
+WORDS: dict[Quantity, tuple[str, str]] = {
+    "seconds": ("slower", "faster"),
+    "bytes": ("more", "less"),
+}
 NOUNS: dict[Quantity, str] = {"seconds": "time", "bytes": "memory allocated"}
 LOOKS = tuple(
     (colour, marker, line)
@@ -38,7 +42,9 @@ MARKS: dict[Quantity, list[float]] = {
     "seconds": [10.0**power for power in range(-9, 6)],
     "bytes": [1024 * 16.0**power for power in range(-1, 10)],
 }
-ROOM = 3  # times between two lines, where a number between them touches neither
+ROOM = 3  # times between two lines, where a number stands between their names
+LAWS = {1: BLUE, 2: ORANGE}  # colours of the whole powers of N
+LEAST = 3  # lengths that a law is read from
 
 
 @in_style
@@ -48,34 +54,39 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     Args:
         rows: of one call of `measure`.
         title: above the left panel, where no way is looked at.
-        focus: the way that is looked at; the title says what is won and lost by it, or how memory
-            grows; memory is the first panel, and the others are grey. None is, if none of its
-            lengths was measured.
+        focus: the way that is looked at; memory is the first panel then. If it wins the one and
+            loses the other, the title says how much, at its greatest length, where all lines end.
+            Else the title says by which powers of N it grows, and each line has the colour of its
+            own. None is looked at, if none of its lengths was measured.
     Raises:
         ValueError: nothing was measured.
     """
     measured = [row for row in rows if not row.skipped]
     if not measured:
         raise ValueError("nothing was measured, so there is nothing to draw")
-    names = list(dict.fromkeys(row.name for row in measured))
-    lengths = sorted({row.n for row in measured})
     order = [*AXES][:: -1 if focus else 1]  # whatever was measured: a text may say left and right
-    if focus not in names:
+    if focus not in {row.name for row in measured}:
         focus = ""
     beside = _beside(measured, focus) if focus else {}
     told, traded = _trade(beside) if beside else ("", False)
+    if traded:
+        measured = [row for row in measured if row.n <= max(beside)]
+    by_name = {row.name: [each for each in measured if each.name == row.name] for row in measured}
+    lengths = sorted({row.n for row in measured})
     figure, panels = new_figure(columns=2, width=10.0, height=4.2)
     said = []
     for axes, quantity in zip(panels[0], order, strict=True):
-        for name, (colour, *look) in zip(names, cycle(LOOKS)):
-            line = [row for row in measured if row.name == name]
-            shown = colour if not focus else BLUE if name == focus else GREY
-            _line(axes, line, quantity, (shown, *look), name == focus, lengths[-1])
+        for (name, line), (colour, *look) in zip(by_name.items(), cycle(LOOKS)):
+            if focus:
+                colour = LAWS.get(_law(line, quantity) or 0, GREY)
+            if traded:
+                colour = BLUE if name == focus else GREY
+            _line(axes, line, quantity, (colour, *look), name == focus, lengths[-1])
             said.append(_in_words(line, quantity))
         if traded:
-            _gaps(axes, beside, quantity)
+            _gap(axes, beside, quantity)
         else:
-            _guides(axes, measured, quantity)
+            _guides(axes, measured, quantity, focus)
         axes.set(xscale="log", yscale="log", xlabel="N, tokens")
         axes.margins(x=0.02)
         ticks = lengths[::-1][::2]  # the longest is one
@@ -86,10 +97,10 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         axes.minorticks_off()
         axes.set_title(NOUNS[quantity] if focus or quantity == "bytes" else title)
         name_lines(axes)
-    ends = {name: max(row.n for row in measured if row.name == name) for name in names}
+    ends = {name: line[-1].n for name, line in by_name.items()}
     stops = [f"{name} after {n:,} tokens" for name, n in ends.items() if n < lengths[-1]]
     lines = [
-        told if traded else _growth(measured) if focus else "",
+        told if traded else _growth(by_name[focus]) if focus else "",
         f"Stopped, for want of time or memory: {', '.join(stops)}." if focus and stops else "",
     ]
     return Picture(
@@ -118,7 +129,7 @@ def _trade(beside: Mapping[int, tuple[Row, Row]]) -> tuple[str, bool]:
         return "", False
     time, memory = (getattr(mine, of) / getattr(other, of) for of in AXES)
     lost, won = _ratio(time, "slower", "faster"), _ratio(memory, "more memory", "less memory")
-    told = f"{mine.name} at {mine.n:,} tokens: {lost} than {other.name}, {won}"
+    told = f"{mine.name}: {lost} than {other.name}, {won}\nAt {mine.n:,} tokens."
     return told[0].upper() + told[1:], time > 1 > memory or time < 1 < memory
 
 
@@ -130,48 +141,57 @@ def _times(ratio: float) -> str:
     return f"{float(f'{ratio:.2g}'):,g}"
 
 
-def _growth(rows: Sequence[Row]) -> str:
-    """By which whole power of N each way's memory grows, where it grows evenly."""
-    found: dict[int, list[str]] = {}
-    for name in dict.fromkeys(row.name for row in rows):
-        lengths = [row for row in rows if row.name == name]
-        if fitted := power(lengths, name, "bytes") if len(lengths) > 1 else "":
-            found.setdefault(round(float(fitted.partition("^")[2])), []).append(name)
-    told = [_as_power(*each, alone=len(found) == 1) for each in sorted(found.items())]
-    return f"Memory grows {', '.join(told)}" if told else ""
+def _law(line: Sequence[Row], quantity: Quantity) -> int | None:
+    """The whole power of N with which a line grows, if there are lengths enough and it is even."""
+    fitted = power(line, line[0].name, quantity) if len(line) >= LEAST else ""
+    return round(float(fitted.partition("^")[2])) if fitted else None
 
 
-def _as_power(exponent: int, names: Sequence[str], alone: bool) -> str:
-    shown = {0: "not at all", 1: "as N", 2: "as N²", 3: "as N³"}.get(exponent, f"as N^{exponent}")
-    return shown if alone else f"{shown} for {' and '.join(names)}"
+def _growth(line: Sequence[Row]) -> str:
+    """By which powers of N a way's memory and time grow, where they can be told."""
+    memory, time = _law(line, "bytes"), _law(line, "seconds")
+    if memory is None:
+        return ""
+    told = f"With {line[0].name} memory grows {_as_power(memory)}"
+    if time is not None:
+        told += f", time {'still ' * (time > memory)}{_as_power(time)}"
+    return told
 
 
-def _gaps(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity) -> None:
-    """How many times, at the first length, if there is room for it, and at the last."""
-    for n, side in ((min(beside), 1), (max(beside), -1)):
-        one, other = sorted(getattr(row, quantity) for row in beside[n])
-        narrow = other < ROOM * one
-        if narrow and side > 0:
-            continue
-        rightwards = side > 0 or n < axes.get_xlim()[1] / 1.5  # there is room beside other lines
-        axes.plot([n, n], [one, other], ":", color=GREY, linewidth=2, label="_", zorder=0)
-        axes.annotate(
-            f"× {_times(other / one)}",
-            (n, other if narrow else one**0.6 * other**0.4),
-            (8 if rightwards else 0 if narrow else -8, 9 if narrow else 0),
-            textcoords="offset points",
-            ha="left" if rightwards else "right",
-            va="bottom" if narrow else "center",
-        )
+def _as_power(exponent: int) -> str:
+    shown = {0: "not at all", 1: "as N", 2: "as N²", 3: "as N³"}
+    return shown.get(exponent, f"as N^{exponent}")
 
 
-def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity) -> None:
-    """A line that grows as N and one that grows as N², from one point below all others."""
+def _gap(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity) -> None:
+    """How many times more or less it is at the last length, between the names of the lines."""
+    n = max(beside)
+    mine, other = (getattr(row, quantity) for row in beside[n])
+    low, high = sorted((mine, other))
+    more, less = WORDS[quantity]
+    narrow = high < ROOM * low
+    axes.plot([n, n], [low, high], ":", color=GREY, linewidth=2, label="_", zorder=0)
+    axes.annotate(
+        f"× {_times(high / low)} {more if mine > other else less}",
+        (n, high if narrow else (low * high) ** 0.5),
+        (0, 9) if narrow else (14, 0),
+        textcoords="offset points",
+        ha="right" if narrow else "left",
+        va="bottom" if narrow else "center",
+        annotation_clip=False,
+    )
+
+
+def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity, focus: str) -> None:
+    """A line that grows as N and one that grows as N², from where the focus begins or below all."""
     ends = min(row.n for row in rows), max(row.n for row in rows)
     low = min(getattr(row, quantity) for row in rows if getattr(row, quantity)) / 3
+    for row in [row for row in rows if row.name == focus and getattr(row, quantity)][:1]:
+        low = getattr(row, quantity) * ends[0] / row.n
     for exponent, name in ((1, "as N"), (2, "as N²")):
         line = [low, low * (ends[1] / ends[0]) ** exponent]
-        axes.plot(ends, line, "--", color=QUIET, linewidth=1, label=name, zorder=0)
+        colour = LAWS[exponent] if focus else QUIET
+        axes.plot(ends, line, "--", color=colour, linewidth=1, label=name, zorder=0)
 
 
 def _line(
@@ -184,10 +204,10 @@ def _line(
         axes.annotate(
             name,
             (last.n, getattr(last, quantity)),
-            (-8, 4) if wide else (8, 0),
+            (-8 if wide else 8, 4),
             textcoords="offset points",
             ha="right" if wide else "left",
-            va="bottom" if wide else "center",
+            va="bottom",
             color=colour,
         )
     axes.plot(

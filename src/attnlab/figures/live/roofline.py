@@ -18,11 +18,11 @@ BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-UNDER_ROOFS, OVER_ROOFS = 24, 14  # how many times farther the axis goes than the roofs
+UNDER_ROOFS, OVER_ROOFS = 20, 9  # how many times farther the axis goes than the roofs
 LEFT, WIDE, HIGH, RIGHT = 66, 370, 266, 74  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
 MOVING, COMPUTING = "limited by moving", "by computing"
-ALONG_AT = 0.49  # of the way up to the bend, the middle of what limits there
+ALONG_AT = 0.47  # of the way up to the bend, the middle of what limits there
 OVER, UNDER = 26, 48  # room over the plot and under it
 LINE, LETTER = 23, 11.8  # of words, where they are largest: from line to line, and a letter
 CLOSE = 1.03  # times as far along, and works are in one place
@@ -310,7 +310,7 @@ def _named(axes: Chart, works: Mapping[str, float], devices: Sequence[Device]) -
         shares = [f"{_called(d, devices)} {_share(d, each)}" for d, _ in _from_the_top(devices)]
         long = LETTER * max(len(name), len(", ".join(shares)))
         x, speeds = axes.across.at(each), [device.tera(each) for device in devices]
-        left, y, down, anchor = min(x + 12, end - long), HIGH - 4.0, -1.15, "start"
+        left, y, down, anchor = min(x + 12, end - long), HIGH - 5.0, -1.15, "start"
         if n == len(places) - 1 > 0:
             left, anchor = min(max(x, 8 + long / 2), end - long / 2), "middle"
             y, down = axes.up.at(max(speeds)) - 9, -1.85

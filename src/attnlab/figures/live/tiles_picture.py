@@ -69,11 +69,11 @@ WIDE = Sheet(
     (1002, 274),
     16,
     Box(1, 1, 340, 272),
-    Box(421, 1, 312, 272),
+    Box(421, 1, 336, 272),
     pitch=59,
     bar=47,
-    side=160,
-    deep=(32, 42, 60),
+    side=148,
+    deep=(32, 82, 60),
     plan=Box(817, 50, 184, 184),
     legend=((777, 257), (849, 257), (916, 257)),
     ways=((347, 106, 68, 0, 381, 92), (415, 235, -68, 0, 381, 221)),
@@ -86,7 +86,7 @@ NARROW = Sheet(
     pitch=39,
     bar=32,
     side=148,
-    deep=(34, 44, 66),
+    deep=(34, 88, 66),
     plan=Box(27, 535, 114, 114),
     legend=((180, 560), (180, 592), (180, 624)),
     ways=((60, 195, 0, 38, 105, 214), (190, 233, 0, -38, 227, 214)),
@@ -202,7 +202,7 @@ def _fast(
         query, name = Box(left - deep[0], y, deep[0], cell), f"{'q' * is_told}{i}"
         parts += [
             _bar(query, name, ORANGE, f"q-{i}", start=f"slow-q-{i}", bold=True),
-            _bar(m, short(kept[i].m) * is_told, PINK, f"m-{i}", bold=True),
+            _bar(m, _risen(kept[i]) * is_told, PINK, f"m-{i}", bold=True),
             _bar(last, factor * is_told, PINK, f"o-{i}", bold=True),
         ]
     for name, y in (("k", top - bar), ("v", under)):
@@ -213,6 +213,12 @@ def _fast(
     names = ((right + deep[1] / 2, "max"), (right + deep[1] + deep[2] / 2, "kept"))
     parts += [text(x, top - bar / 2, name) for x, name in names]
     return "".join(parts)
+
+
+def _risen(kept: Kept) -> str:
+    """The largest score, after the one before it if that was smaller."""
+    rose = -np.inf < kept.before < kept.m
+    return f"{short(kept.before)} → {short(kept.m)}" if rose else short(kept.m)
 
 
 def _plan(sheet: Sheet, is_open: np.ndarray, done: list[Tile]) -> str:

@@ -1,7 +1,7 @@
 // Draws TrainingScrubber: a slider over the recorded steps, the curves that Python drew, and each row's words.
 
 import { element, latest, mount, setText, slider } from "./figure.mjs";
-import { player, redrawn, steady } from "./motion.mjs";
+import { player, redrawn } from "./motion.mjs";
 
 const PACE = 400; // ms a step while the steps play
 
@@ -13,12 +13,11 @@ function draw(body, model) {
   const picture = element("div");
   const weights = element("div", { class: "beside rows-of-words moves" });
   const found = element("p", { class: "finding" });
-  const told = element("p", { class: "told", "aria-live": "polite" });
+  const told = element("p", { class: "told unseen", "aria-live": "polite" });
   body.append(
     found, tools,
     element("div", { class: "panels" }, element("div", { class: "curve" }, picture, told), weights),
   );
-  const makeRoom = steady(told, () => [[model.get("state").longest]]);
 
   // A row is a sentence: every word has a bar as high as the weight that it has at this step.
   const build = ({ stops, rows, words, colours }) => {
@@ -41,7 +40,6 @@ function draw(body, model) {
         return item;
       })),
     )));
-    makeRoom();
   };
 
   return () => {
@@ -57,7 +55,7 @@ function draw(body, model) {
         item.classList.toggle("most", share === Math.max(...state.weights.map((each) => each[n])));
         fill.style.setProperty("--long", share / state.most);
         item.classList.toggle("none", share < 0.005);
-        setText(number, share.toFixed(2));
+        setText(number, share < 0.005 ? "" : share.toFixed(2));
       }));
     setText(found, state.claim);
     setText(told, state.told);

@@ -36,12 +36,13 @@ STILLS = 10  # steps of the still figure, about
 POINTS = 400  # of the curve, at most
 TICKS = 6  # along its steps, at most
 WIDE, HIGH = 320, 140  # of the plot
-LEFT, ABOVE, BELOW, RIGHT = 72, 32, 56, 14  # room around it
+LEFT, ABOVE, BELOW, RIGHT = 72, 32, 42, 14  # room around it
 BETWEEN, LOW = 74, 100  # from there to the plot of weights, and its height
 BLUE, ORANGE = palette.BLUE.drawn, palette.ORANGE.drawn
 # Of rows; orange is the step's.
 LOOKS = (palette.BLUE, palette.GREEN, palette.PURPLE, palette.OCHRE, palette.GREY)
 TELLING = 0.1  # a second word with less weight is not told
+ALIKE = 0.05  # rows that differ by less lie on each other as lines
 
 
 class TrainingScrubber(Figure):
@@ -101,7 +102,6 @@ class TrainingScrubber(Figure):
             self._told = {
                 at: in_words(at, losses, recorded[at], inputs["rows"], words) for at in recorded
             }
-        told = self._told
         return {
             "step": step,
             "stops": [*recorded],
@@ -112,8 +112,7 @@ class TrainingScrubber(Figure):
             "colours": [f"var(--attn-{each.name})" for each in LOOKS],
             "picture": picture(losses, recorded, inputs["rows"], words, [step], inputs["level"]),
             "claim": claim(recorded, inputs["rows"], words),
-            "told": told[step],
-            "longest": max(told.values(), key=len),
+            "told": self._told[step],
         }
 
     def summary(self) -> str:
@@ -219,9 +218,9 @@ def claim(recorded: Mapping[int, np.ndarray], rows: Sequence[str], words: Sequen
     if len(set(last)) == 1:
         each = "the row has" if len(rows) == 1 else "all rows have"
         return f"From step {steps[first]} on {each} most of the weight on “{words[last[0]]}”"
-    alike = [bool(np.ptp(each, axis=0).max() < TELLING) for each in weights].index(False)
+    alike = [bool(np.ptp(each, axis=0).max() < ALIKE) for each in weights].index(False)
     until = f"Up to step {steps[alike - 1]} the rows are alike; from" if alike else "From"
-    return f"{until} step {steps[first]} on each has most of its weight on its word"
+    return f"{until} step {steps[first]} each has its own word"
 
 
 def in_words(
@@ -316,7 +315,7 @@ def picture(
         f'<g transform="translate(0 {HIGH + BETWEEN})">',
         _shares(recorded, rows, words, word, last, along),
         "</g>",
-        text(WIDE, foot + 50, "step", "end"),
+        text(-14, foot + 32, "step", "end"),
         marks,
         wide=480,
     )
@@ -332,7 +331,7 @@ def _shares(
 ) -> str:
     """What each row puts on one word, step by step, under their names."""
     lines = "".join(
-        f'<polyline fill="none" stroke="{look.drawn}" stroke-width="3" points="'
+        f'<polyline fill="none" stroke="{look.drawn}" stroke-width="{8 if n == 0 else 3}" points="'
         + " ".join(
             f"{WIDE * step / last:.1f},{LOW * (1 - weights[n, word]):.1f}"
             for step, weights in recorded.items()
@@ -345,7 +344,7 @@ def _shares(
         for row, look in zip(rows, LOOKS, strict=False)
     )
     return (
-        axes(WIDE, LOW, "", [Tick(0, "1"), Tick(LOW, "0")], along, room=12)
+        axes(WIDE, LOW, "", [Tick(0, "1"), Tick(LOW, "0")], along, room=20)
         + text(0, -37, f"weight on “{words[word]}” by")
         + f'<text x="0" y="-10">{named}</text>'
         + lines

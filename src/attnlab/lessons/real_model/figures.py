@@ -24,10 +24,11 @@ from attnlab.figures.picture import (
 from attnlab.small.grammar import LONGEST_RUN
 
 HALF = 0.5  # of the answers: at least so many is mostly right
+NEAR = 0.1  # of the answers, on average, between lines that are told as one
 
 
 @in_style
-def copying(weights: Any, tokens: Sequence[str]) -> Picture:
+def copying(weights: Any, tokens: Sequence[str], layer: int) -> Picture:
     """Of each word that comes again its row in all heads, what followed it before in a frame.
 
     The columns end where the words come again.
@@ -35,19 +36,23 @@ def copying(weights: Any, tokens: Sequence[str]) -> Picture:
     Args:
         weights: (H, N, N), rows are queries.
         tokens: N labels.
+        layer: whose heads they are, from 1.
     """
     before = {n: tokens.index(token) for n, token in enumerate(tokens) if token in tokens[:n]}
     end = max(min(before), max(before.values()) + 2)
     matrices, keys = as_array(weights)[:, list(before), :end], tokens[:end]
     heads = [f"{head + 1}" for head in range(len(matrices))]
-    figure, axes = new_figure(columns=len(before), width=4 * len(before), height=3.2)
+    figure, axes = new_figure(columns=len(before), width=4 * len(before), height=3.5)
     most = 0
     for place, row, (n, m) in zip(axes[0], range(len(before)), before.items(), strict=True):
         rows = matrices[:, row]
-        draw_heatmap(place, rows, heads, keys, f"“{tokens[n]}” again", least=0.2)
+        draw_heatmap(place, rows, heads, keys, "", least=0.2)
         place.tick_params(axis="x", labelrotation=50)
         frame(place, 0, m + 1, high=len(heads))
         place.get_xticklabels()[m + 1].set(color=ORANGE, weight="bold")
+        place.set_title(f"“{tokens[n]}” again: next came “{keys[m + 1]}”", pad=30)
+        hop = {"arrowstyle": "-|>", "color": ORANGE, "connectionstyle": "arc3,rad=-0.9"}
+        place.annotate("", (m + 1, -0.58), (m, -0.58), annotation_clip=False, arrowprops=hop)
         most += int((rows.argmax(axis=-1) == m + 1).sum())
     axes[0, 0].set_yticks(range(len(heads)), [f"head {head}" for head in heads])
     words = "; ".join(
@@ -60,8 +65,8 @@ def copying(weights: Any, tokens: Sequence[str]) -> Picture:
         figure,
         f"A heatmap for each word that comes again, a row for each head, a column for each of "
         f"{' '.join(keys)}. Framed is what came after the word before; there lies {words}.",
-        f"A word that comes again looks at what came next the first time\n"
-        f"Framed: what came next the first time. It gets the most in {most} of {total} rows",
+        f"What came next the first time gets most weight in {most} of {total} rows\n"
+        f"Heads of layer {layer}, in “{' '.join(tokens)}”. Columns past “{keys[-1]}” are left out.",
     )
 
 
@@ -80,20 +85,29 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     late = {name: row[places > LONGEST_RUN].mean() for name, row in rows.items()}
     alone = late[focus] >= HALF > max(share for name, share in late.items() if name != focus)
     figure, [[axes]] = new_figure(width=5.1, height=4)
-    dashes = cycle(("--", "-", ":"))  # of the grey ones, which cross
+    near = [name for name, row in rows.items() if 0 < abs(row - rows[whole]).mean() < NEAR]
+    near = [name for name in near if name != focus]
+    dashes = cycle(("--", ":"))  # of the grey ones, which cross
     for name, row in rows.items():
-        look = {"linewidth": 4, "label": name, "zorder": 3}
+        look: dict[str, Any] = {"color": GREY, "linewidth": 2, "label": name}
         if name == focus:
-            look |= {"color": BLUE}
+            look |= {"color": BLUE, "linewidth": 4, "zorder": 3}
         elif name == whole:
-            look |= {"color": "black", "label": f"{name} heads", "zorder": 2}
+            look |= {"color": "black", "linewidth": 4, "label": f"{name} heads"}
+        elif name in near:  # one bundle with one name
+            both = near[0] + "".join(f" or {each.split()[-1]}" for each in near[1:])
+            look |= {"linewidth": 1.2, "label": both if name == near[0] else "_", "zorder": 1}
         else:
-            look |= {"color": GREY, "linewidth": 2, "zorder": 1, "linestyle": next(dashes)}
+            look |= {"linestyle": next(dashes), "zorder": 1}
         axes.plot(places, row, **look)
     edge, end = LONGEST_RUN + 0.5, places[-1]
     axes.axvspan(edge, end, color="#ececec", zorder=0, linewidth=0)
-    words = "longer than\nany run in\ntraining"
-    axes.text((edge + end) / 2 + 0.8, 0.57, words, ha="center", va="center", color=QUIET)
+    for height, told, colour in (
+        (0.72, f"{100 * late[focus]:.0f} %", BLUE),
+        (0.5, "longer than\nany run in\ntraining", QUIET),
+        (0.28, f"{100 * late[whole]:.0f} %", "black"),
+    ):
+        axes.text((edge + end) / 2 + 0.75, height, told, color=colour, ha="center", va="center")
     axes.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, end))
     axes.set_xticks(places[::2])
     axes.set_yticks([0, HALF, 1], ["0 %", "50 %", "100 %"])
@@ -107,10 +121,7 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
         f"{'; '.join(said)}. On average past word {LONGEST_RUN}, the longest run in training: "
         f"{means}.",
         f"Take {focus.removeprefix('no ')} away, and the model stays mostly right past word "
-        f"{LONGEST_RUN}\nRuns in training have {LONGEST_RUN} words at most. Past them "
-        f"{late[focus]:.0%} of its answers are right, with all heads {late[whole]:.0%}.".replace(
-            "%", " %"
-        )
+        f"{LONGEST_RUN}"
         if alone
         else f"Past word {LONGEST_RUN}, the longest run in training, answers change",
     )

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlab.figures.picture import BLUE, GREY, ORANGE, QUIET, Picture, in_style, new_figure
+from attnlab.figures.picture import (
+    BLUE,
+    GREY,
+    ORANGE,
+    QUIET,
+    Picture,
+    in_style,
+    name_lines,
+    new_figure,
+    with_looks,
+)
 
-BESIDE = 0.06  # of the way between two numbers of books, from one line to the next
+LOOKS = ((11, "full"), (7, "full"), (15, "none"))  # points of one place: a dot in a dot, a ring
 
 
 @in_style
@@ -24,18 +34,21 @@ def found(
     figure, [[place]] = new_figure(width=5.1, height=3.6)
     best, *_ = right
     colours, places = {best: BLUE, focus: ORANGE}, range(len(books))
-    for n, (name, shares) in enumerate(right.items()):
-        beside = [each + BESIDE * (n - (len(right) - 1) / 2) for each in places]
+    for (name, shares), (size, fill) in with_looks(right.items(), LOOKS):
         colour = colours.get(name, GREY)
         dashes = "-" if name in colours else (0, (3, 3))  # over a line that it meets
-        place.plot(beside, shares, "o", ls=dashes, color=colour, ms=8, lw=3, clip_on=False)
-        place.annotate(
-            f"{name}, {shares[-1]:.0%}".replace("%", " %"),
-            (places[-1], shares[-1]),
-            (22, 0),
-            textcoords="offset points",
-            va="center",
+        place.plot(
+            places,
+            shares,
+            "o",
+            ls=dashes,
             color=colour,
+            ms=size,
+            mew=2.4,
+            fillstyle=fill,
+            lw=3,
+            clip_on=False,
+            label=f"{name}: {shares[-1]:.0%}".replace("%", " %"),
         )
     place.axhline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
     place.annotate(
@@ -45,9 +58,10 @@ def found(
         textcoords="offset points",
         color=QUIET,
     )
-    place.set(xlabel="books in a text", ylim=(0, 1.06), title="right letters")
+    place.set(xlabel="books in a text", ylim=(0, 1.06), title="letters answered right")
     place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     place.set_xticks(places, map(str, books))
+    name_lines(place)
     said = "; ".join(
         f"{name}: {', '.join(f'{share:.2f}' for share in shares)}" for name, shares in right.items()
     )
@@ -55,7 +69,8 @@ def found(
         figure,
         f"Lines of the share of right answers for {', '.join(map(str, books))} books in a text, "
         f"with a line at {chance:.2f}, guessing. {said}.",
-        f"The more books, the more {focus} attention and a window lose; {best} attention keeps all"
+        f"More books: {focus} attention and a window lose, {best} keeps all\n"
+        "In each book stands a letter, and the last token asks for that of one book."
         if all(shares[0] > shares[-1] for name, shares in right.items() if name != best)
         and right[best][-1] > 0.99
         else "",

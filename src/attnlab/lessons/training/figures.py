@@ -189,7 +189,7 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     Args:
         diaries: of two trainings, the longer one first, with two parts of a text: read, held out.
     """
-    figure, axes = new_figure(width=5.1, height=4.4)
+    figure, axes = new_figure(width=5.1, height=4)
     place, said = axes[0, 0], []
     longest = max(d.EVERY * (len(curve) - 1) for d in diaries for curve in d.curves.values())
     for diary, colour in with_looks(diaries, (BLUE, ORANGE)):
@@ -199,47 +199,38 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
         place.fill_between(
             steps[low:], read[low:], held_out[low:], color=colour, alpha=0.15, linewidth=0
         )
-        ends_there = steps[-1] == longest  # no room to the right of it
-        shift, side = (0, "right") if ends_there else (8, "left")
         for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
-            part = name.removeprefix(f"{diary.name}, ")
-            place.plot(steps, curve, line, color=colour, linewidth=3)
             above = curve is held_out
+            told = f"{diary.reads:,} letters:\nheld out" if above else "training"
+            place.plot(steps, curve, line, color=colour, linewidth=3)
             place.annotate(
-                f"{diary.reads:,} letters, {part}: {curve[-1]:.1f}",
+                f"{told} {curve[-1]:.1f}",
                 (steps[-1], curve[-1]),
-                (shift, (7 if above else -7) if ends_there else (4 if above else -3)),
+                (8, -5 if above else 3),
                 textcoords="offset points",
-                ha=side,
-                va=("bottom" if above else "top") if ends_there else ("center" if above else "top"),
+                va="bottom" if above else "top",
                 color=colour,
             )
             said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
     place.plot(steps[low], held_out[low], "o", color=colour, markersize=10)
     place.annotate(
-        f"lowest: {held_out[low]:.1f}",
+        f"lowest {held_out[low]:.1f}",
         (steps[low], held_out[low]),
-        (-22, 21),
+        (-6, 30),
         textcoords="offset points",
         color=colour,
     )
     place.set(xlabel="step", ylim=(0, None), xlim=(0, longest))
     place.set_title("loss, nats")
-    turns, [_, many] = steps[low], diaries[0].curves.values()
-    late = many[-1] - many[len(many) * 2 // 3]
-    heading = f"With {diary.reads:,} letters the loss held out is lowest at the end"
+    heading = f"With {diary.reads:,} letters the held-out loss is lowest at the end"
     if held_out[-1] > held_out[low]:
-        goes = "falls on" if read[-1] < read[low] else "rises, too"
-        heading = (
-            f"Too little text: after step {turns} the loss held out rises; the loss trained on "
-            f"{goes}"
-        )
+        goes = "falls" if read[-1] < read[low] else "too"
+        heading = f"Too little text: past step {steps[low]} held-out loss rises, training {goes}"
     return Picture(
         figure,
-        f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {turns}, "
+        f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {steps[low]}, "
         f"{held_out[low]:.1f}.",
-        f"{heading}\nWith {diaries[0].reads:,} letters the loss held out "
-        f"{'falls' if late < 0 else 'rises'} by {abs(late):.2f} in the last third of the steps.",
+        heading,
     )
 
 
@@ -247,14 +238,14 @@ def _number_line(place: Axes, like: float, no: float, hate: float) -> None:
     """Where the phrases may lie, for one number of *not*: blue where that is correct."""
     place.axhline(0, color="#b5b5b5", linewidth=1.5, zorder=0)
     place.axvline(0, color="#b5b5b5", linewidth=1.5, linestyle="--", zorder=0)
+    ground: Any = {"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0}
     for word, number in (("hate", hate), ("not", no), ("like", like)):
         place.plot([number], [0], "o", color="black", markersize=9)
         told = f"{word}\n{f'{number:+g}' if number else 0}".replace("-", "−")
-        ground: Any = {"boxstyle": "square,pad=0", "facecolor": "white", "linewidth": 0}
         place.text(number, -0.25, told, ha="center", va="top", bbox=ground)
     # On which side a phrase is correct.
     for height, phrase, number, to in ((-2.1, "not like", like, -1), (-3.5, "not hate", hate, 1)):
-        place.text(min(no, number), height + 0.4, phrase, va="bottom")
+        place.text(min(no, number) + 0.08, height + 0.4, phrase, va="bottom", bbox=ground)
         for start, end in [(0, no), (0, number)] if no * number < 0 else [(number, no)]:
             colour, word = (BLUE, "correct") if end * to > 0 else (ORANGE, "wrong")
             place.barh(height, end - start, 0.6, start, color=colour)
@@ -309,7 +300,7 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
     longest, ends = max(map(len, curves.values())), [curve[-1] for curve in curves.values()]
     loss.axhline(floor, color=ORANGE, linewidth=1.5, linestyle="--")
     loss.axhspan(0, floor, color=ORANGE, alpha=0.1, linewidth=0)
-    loss.text(1.15, floor / 2, "½ log 2: two right, two coins", color=ORANGE, va="center")
+    loss.text(1.15, floor / 2, "½ log 2: two right, two guessed", color=ORANGE, va="center")
     loss.set(xscale="log", xlim=(1, longest), ylim=(0, None), xlabel="step")
     loss.set_xticks([1, 10, 100, longest], ["1", "10", "100", f"{longest}"])
     loss.minorticks_off()
@@ -327,20 +318,21 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
             table.add_patch(cell)
             ink = {"color": "white", "weight": "bold"} if is_coin else {"color": "black"}
             mark = " ✓" if word == RIGHT[phrases[m]] else ""
-            table.text(m, n, word + mark, ha="center", va="center", **ink)
+            table.text(m, n, "guess" if is_coin else word + mark, ha="center", va="center", **ink)
     table.set_xticks(range(len(phrases)), phrases)
     table.set_yticks(range(len(said)), said)
     table.set(xlim=(-0.5, len(phrases) - 0.5), ylim=(len(said) - 0.45, -0.55))
     table.tick_params(length=0, labelcolor="black")
-    table.xaxis.tick_bottom()
+    table.xaxis.tick_top()
     table.spines[:].set_visible(False)
-    every = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} or more"
+    every = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
     return Picture(
         figure,
         f"Losses over {longest} steps: they end at {min(ends):.2f} to {max(ends):.2f}, at a line "
         f"at {floor:.2f}, ½ log 2. A table of answers: "
         f"{'; '.join(f'{name}: {told}' for name, told in answers.items())}.",
-        f"{len(said)} trainings: each ends with a coin for {every} of {len(phrases)} phrases",
+        f"{'Every training' if min(counts) else 'A training'} must guess on {every} of the "
+        f"{len(phrases)} phrases",
     )
 
 
@@ -348,59 +340,66 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
 def shown_and_needed(
     shown: Mapping[str, Any], needed: Mapping[str, Any], words: Sequence[str]
 ) -> Picture:
-    """What a map shows, a row for each model, with a frame at the word that the answers hang on.
+    """What a map shows beside what the answers hang on, a row for each model.
 
     Args:
-        shown: for each model, (M,) weights.
+        shown: for each model, (M,) weights of “it”.
         needed: for each, (M,) shares of answers that flip with a word's row.
-        words: M labels.
+        words: M labels, one of them “it”.
     """
-    needs = {name: int(as_array(needed[name]).argmax()) for name in shown}
-    rows = {name: as_array(row) for name, row in shown.items()}
-    names = sorted(rows, key=lambda name: rows[name][needs[name]] >= SOME)  # missed first
-    table = np.array([rows[name] for name in names])
-    figure, [[place]] = new_figure(width=5.1, height=3.7)
-    image = draw_heatmap(place, table, names, words, "", least=2)
-    told, missed, shares = [], [], []
-    for n, (name, row) in enumerate(zip(names, table, strict=True)):
-        at = needs[name]
-        flips = float(as_array(needed[name])[at])
-        shares.append(flips)
-        if row[at] < SOME:
-            missed.append(row[at])
-        frame(place, n, at, colour=ORANGE if row[at] < SOME else GREY)
-        for m in sorted({at, *np.flatnonzero(row >= SOME).tolist()}):
-            place.text(m, n, f"{row[m]:.1f}", ha="center", va="center", gid=CELL)
+    weights, flips = (
+        np.array([as_array(each[name]) for name in shown]) for each in (shown, needed)
+    )
+    it, decides = words.index("it"), flips.argmax(axis=1).tolist()
+    columns = [*words]
+    columns[it] = "it (itself)"
+    figure, [[map_, turned]] = new_figure(columns=2, width=10.2, height=3.7)
+    told, missed = [], []
+    for place, table, scale, title in (
+        (map_, weights, 1, "what “it” looks at: its weights in block 2"),
+        (turned, flips, 100, "what decides: answers that flip, %"),
+    ):
+        image = draw_heatmap(place, table, [*shown], columns, title, least=2)
+        for n, at in enumerate(decides):
+            frame(place, n, at)
+            for m in sorted({at, *np.flatnonzero(table[n] >= SOME).tolist()}):
+                said = f"{scale * table[n, m]:.{1 if scale == 1 else 0}f}"
+                place.text(m, n, said, ha="center", va="center", gid=CELL)
+        ink_cells(place, image)
+        place.set_xticks(
+            range(len(words)), columns, rotation=55, ha="right", rotation_mode="anchor"
+        )
+    for name, row, share, at in zip(shown, weights, flips, decides, strict=True):
         most = ", ".join(f"{words[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME).tolist())
         told.append(
             f"{name}: {most or 'nothing'}; framed {words[at]}, {row[at]:.2f}, with "
-            f"{flips:.2f} of the answers"
+            f"{share[at]:.2f} of the answers"
         )
-    ink_cells(place, image)
-    first = needs[names[0]]
-    place.annotate(
-        "the answer hangs on this word's row",
-        (first, -0.55),
-        (first, -0.95),
-        color=ORANGE if missed else GREY,
-        ha="center" if len(words) - first > 3 else "right",
-        va="bottom",
-        annotation_clip=False,
-        arrowprops={"arrowstyle": "-", "color": ORANGE if missed else GREY},
-    )
-    place.set_xticks(range(len(words)), words, rotation=55, ha="right", rotation_mode="anchor")
-    least, most = (f"{share:.1f}" for share in (min(missed, default=0), max(missed, default=0)))
-    little = least if least == most else f"{least} to {most}"
+        if row[at] < SOME:
+            missed.append((at, row[at]))
+    if it in dict(missed):  # the second road
+        way = {"arrowstyle": "-|>,head_width=0.3", "connectionstyle": "angle3,angleA=90,angleB=0"}
+        map_.annotate(
+            "",
+            (len(words) - 0.4, -1.05),
+            (it, -0.55),
+            annotation_clip=False,
+            arrowprops={**way, "color": ORANGE, "linewidth": 2, "shrinkA": 0, "shrinkB": 0},
+        )
+        said = "the residual: past attention"
+        map_.text(it - 0.25, -1.0, said, ha="right", va="center", color=ORANGE)
+        for place in (map_, turned):
+            place.set_title(place.get_title(loc="left"), pad=34)
     heading = f"In all trainings the word that decides gets {SOME} of the weight or more"
     if missed:
+        least, most = (f"{of(weight for _, weight in missed):.1f}" for of in (min, max))
+        little = least if least == most else f"{least} to {most}"
         heading = (
-            f"In {len(missed)} of {len(table)} trainings the word that decides gets weight {little}"
+            f"In {len(missed)} of {len(shown)} trainings the word that decides gets weight {little}"
         )
     return Picture(
         figure,
-        f"A heatmap, one row for each seed, one column for each word: the weight that “it” gives "
-        f"the word. {'. '.join(told)}.",
-        f"{heading}\nWeights of “it” in block 2. Framed: the word whose row, exchanged, flips "
-        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of the answers.\n"
-        "The row of “it” itself also reaches the answer past attention, as the residual.",
+        f"Two heatmaps, one row for each seed, one column for each word: the weight that “it” "
+        f"gives the word, and the share of answers that flip with its row. {'. '.join(told)}.",
+        heading,
     )
