@@ -818,8 +818,9 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
         thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(3)]
         np.testing.assert_allclose(np.array(thick) / film.FULL, film.answers(stop)[2], atol=0.02)
         assert float(parts["asks"]["cx"]) == pytest.approx(film._x(stop), abs=0.01)
-    for parts, stop in zip(frames[:-1], film.STOPS[:-1], strict=True):
+    for says, parts, stop in zip(texts[:-1], frames[:-1], film.STOPS[:-1], strict=True):
         hard, mixed = film.answers(stop)[:2]
+        assert [says[f"{name} says"] for name in names] == [f"{hard}", f"{mixed:.0f}"]
         place = [float(parts["answers"][way]) for way in ("cx", "cy")]
         assert place == pytest.approx([film._x(stop), film.FLOOR - film.UNIT * mixed], abs=0.01)
         assert points(parts["glides"])[-1] == pytest.approx(place, abs=0.1)  # no further
@@ -827,23 +828,27 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
         assert max(traced, default=film.LEFT) == pytest.approx(place[0], abs=0.1)
         square = float(parts[f"hard {hard}"]["y"]) + 8
         assert film.FLOOR - square == pytest.approx(film.UNIT * hard, abs=0.01)
-        over, under = names if hard > mixed else names[::-1]
-        if "hard at last" not in parts:
-            assert float(parts[f"{over} over"]["y"]) < float(parts[f"{under} under"]["y"])
     assert [f"{each:.0f}" for each in film.answers(film.STOPS[5])[:2]] == ["35", "35"]
     steps = [film.STEP, film.STOPS[1:3], film.STOPS[3:5]]
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = opening_of("01-soft-lookup").state["frames"][4]["told"]
     assert told == "The same small step: hard jumps to 35. Soft glides to 29."
-    assert texts[film.MIXED]["mix"] == "0.37 × 1 + 0.63 × 10 ≈ 7"
+    mixed = [texts[film.MIXED][key] for key in ("mix", "soft says", "share 0", "share 1")]
+    assert mixed == ["0.37 × 1 + 0.63 × 10 ≈", "7", "0.37", "0.63"]
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
     before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
-    moved = [int(texts[-1][f"{name} moves"].split("+")[1]) for name in names]
+    moved = [int(texts[-1][f"{name} says"]) for name in names]
     assert moved == (after - before).round().tolist() == [0, 7]
-    for name, *salt in zip(names, before, after, strict=True):
-        arrow = points(frames[-1][f"{name} goes"])
-        ends = [[film._x(way), film._y(at)] for way, at in zip(film.STEP, salt, strict=True)]
-        np.testing.assert_allclose([arrow[[0, -1]].mean(0), arrow[3]], ends, atol=0.1)
+    last, step = frames[-1], [film._x(way) for way in film.STEP]
+    strip, lens = ([float(last[key][at]) for at in ("x", "y", "width")] for key in ("step", "lens"))
+    assert [strip[0], strip[0] + strip[2]] == pytest.approx(step, abs=0.01)
+    assert lens[2] == pytest.approx(film.LARGER * strip[2], abs=0.1)
+    for name, *salt in zip(names, before, after, strict=True):  # the strip, larger
+        ends = [[x, film._y(at)] for x, at in zip(step, salt, strict=True)]
+        larger = np.array(lens[:2]) + film.LARGER * (np.array(ends) - strip[:2])
+        np.testing.assert_allclose(points(last[f"{name} goes"])[[0, -1]], larger, atol=0.1)
+    rise = points(last["rise"])[:, 1], points(last["soft goes"])[[0, -1], 1]
+    assert rise[0] == pytest.approx(rise[1])
 
 
 @pytest.mark.lessons("01-soft-lookup")
