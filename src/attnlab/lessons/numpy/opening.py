@@ -185,7 +185,7 @@ class Product(NamedTuple):
             *_columns(across, self.above),
             _bar(shared, (LEFT, corner[1]), corner),
             _bar(f"{shared} too", corner, (corner[0], top)),
-            _letter(f"axis {shared} inside", shared, (corner[0] - 18, corner[1] - 12)),
+            _letter(f"axis {shared} inside", shared, (corner[0] - 21, corner[1] - 13)),
             self.left.named(NAMED),
             self.above.named(),
             self.made.named(),
@@ -403,8 +403,7 @@ def _bar(axis: str, start: Place, end: Place, opacity: float = 1) -> Part:
 
 def _bands(left: Grid, above: Grid, made: Grid, axes: str) -> list[Part]:
     """The axes that reach what is made: from the left, and from above."""
-    ways = zip(axes, ((left.x, made.y), (made.x, above.y)), strict=True)
-    return [_band(axis, start, made) for axis, start in ways]
+    return [_band(axes[0], (left.x, made.y), made), _band(axes[1], (made.x, above.y), made)]
 
 
 def _band(axis: str, start: Place, end: Grid) -> Part:

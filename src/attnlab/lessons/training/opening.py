@@ -114,7 +114,8 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
         return f"Soon {share:.0%} goes one letter back, and the loss nears {two:.1f}."
     if step < STEPS[-1]:
         return f"Now {share:.0%}. The loss is {two:.1f}: as low as a guess from two letters."
-    return f"Nobody told it to look there. The loss, {loss:.1f}, is lower than from two letters."
+    lower = f"With layer 2, the loss is {loss:.1f}: lower than from two letters."
+    return f"Nobody told it to look there. {lower}"
 
 
 def _axes(step: int) -> list[Part]:
