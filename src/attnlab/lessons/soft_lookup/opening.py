@@ -131,11 +131,11 @@ def _now(n: int) -> list[Part]:
 
 
 def _says(name: str, place: Place, number: str, under: Place, size: float = 44) -> list[Part]:
-    """The name of an answer, and a number."""
+    """The name of an answer, and a number: those of other sizes come anew."""
     colour = ORANGE if name == "soft" else GREY
     return [
-        word(f"{name} name", *place, name, colour, "start", weight=600),
-        word(f"{name} says", *under, number, colour, "start", size, 700),
+        word(f"{name} name {size}", *place, name, colour, "start", weight=600),
+        word(f"{name} says {size}", *under, number, colour, "start", size, 700),
     ]
 
 
@@ -179,7 +179,7 @@ def _lens() -> list[Part]:
         line("soft goes", glides, ORANGE, 6),
         line("hard goes", [_seen(at, SALT[1]) for at in STEP], GREY, 4),
         *_says("soft", (SAYS + 9, 121), f"+{soft:.0f}", (SAYS + 9, 149), 28),
-        *_says("hard", (SAYS + 2, 263), f"+{hard:.0f}", (SAYS + 57, 263), 28),
+        *_says("hard", (SAYS + 2, 266), f"+{hard:.0f}", (SAYS + 57, 266), 28),
     ]
 
 
