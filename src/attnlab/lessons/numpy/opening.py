@@ -32,17 +32,17 @@ KEYS = {"A": "S"}  # A is what S becomes
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
-CODED, CALL, SMALLER, CODES = 30, 26, 23, 78  # the code's size and line; in the end
+CODED, CALL, SMALLER = 30, 26, 26  # the code's size and line; in the end
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
 PALE, DEEP = 0.1, 0.55  # how much colour is in the cells of 0 and of the largest number
-ALIKE, MADE = 0.25, 0.55  # of arrays without numbers, and of Z
+ALIKE, MADE = 0.25, 0.55  # of arrays without numbers, and of Z in the end
 VIOLET = f"color-mix(in srgb, {PURPLE.drawn} 60%, {BLUE.drawn})"
 BELOW = f"color-mix(in srgb, {VIOLET} 75%, {GREY.drawn})"  # of numbers below 0: no axis's
 TALL, TALLER, WIDE, SLIM = 24, 27, 54, 40.5  # cells; those of A, V and Z; those of Q
 LEFT, OVER, RIGHT, UNDER = 99, 86, 281, 197  # tops and left ends: beside, above, and what is made
 ABOVE_A, BELOW_V = 68, 187  # tops of V and A
-NAMES = (12, 464)  # middles of names at the left and at the right
+NAMED = 12  # middles of names at the left
 AXIS, NAME = 28, 26  # sizes of axes' letters and of names
 GONE = 0.4  # opacity of an axis that was added up
 
@@ -107,8 +107,9 @@ class Grid(NamedTuple):
     def low(self) -> float:
         return self.y + self.tall * ARRAYS[self.name].shape[self.is_turned] - AIR
 
-    def named(self, x: float) -> Part:
-        """Its name beside it, which does not move from one side to the other."""
+    def named(self, x: float = 0) -> Part:
+        """Its name, at its right or elsewhere; it does not move from one side to the other."""
+        x = x or self.right() + 21
         key = f"name {self.name} {x < self.x}"
         return word(key, x, (self.y + self.low()) / 2 + 9, self.name, INK, size=NAME, weight=700)
 
@@ -184,12 +185,10 @@ class Product(NamedTuple):
             *_columns(across, self.above),
             _bar(shared, (LEFT, corner[1]), corner),
             _bar(f"{shared} too", corner, (corner[0], top)),
-            _letter(
-                f"axis {shared} inside", shared, (corner[0] - 18, (top + self.above.low()) / 2 + 7)
-            ),
-            self.left.named(NAMES[0]),
-            self.above.named(NAMES[1]),
-            self.made.named(NAMES[1]),
+            _letter(f"axis {shared} inside", shared, (corner[0] - 21, corner[1] - 13)),
+            self.left.named(NAMED),
+            self.above.named(),
+            self.made.named(),
         ]
 
     def working(self, row: int) -> list[Part]:
@@ -214,7 +213,7 @@ class Product(NamedTuple):
         axis, parts, seen = self.axes()[2], [], float(not into)
         for n, pair in enumerate(self.worked(row)):
             key, text = f"product {axis} {n}", " = ".join(pair)
-            x, y = into or (self.above.x - 50, self.above.y + self.above.tall * (n + 0.5) + 5)
+            x, y = into or (self.above.x - 64, self.above.y + self.above.tall * (n + 0.5) + 5)
             parts.append(word(key, x, y, text, COLOURS[axis], "end", SIZE, 600, seen))
         return parts
 
@@ -239,8 +238,7 @@ MIX = Product(
     Grid("Z", RIGHT, BELOW_V, tall=TALLER),
     "nm,mv->nv",
 )
-ALONE = Grid("S", 143, 101, 100, 56)  # when k is gone
-CELL, FIRST, LAST, GAP, STEP = 27, 40, 158, 16, 62  # in the end: Q's corner; between; S to A
+CELL, FIRST, LAST, GAP, STEP = 26, 34, 184, 12, 92  # in the end: Q's corner; between; S to A
 
 
 def opening() -> Film:
@@ -252,7 +250,7 @@ def _scores() -> list[Frame]:
     """Q and K as they are written, K's rows turned, one score, and all scores alone."""
     meeting, empty = SCORES.meeting(), SCORES.made.boxes(0)
     first = [*SCORES.meeting(is_added=True), *empty, *SCORES.made.says([(0, 0)])]
-    alone = [*SCORES.code(is_added=True), *_alone(), *SCORES.products(0, ALONE.middle(0, 0))]
+    sums = SCORES.products(0, SCORES.made.middle(0, 0))
     return [
         Frame(_written(), "n is who asks, m who is asked. Along k are the numbers of each."),
         Frame(meeting[:-1], "Turn K: each row becomes a column. Its k now meets Q's k."),
@@ -261,17 +259,19 @@ def _scores() -> list[Frame]:
             "After the arrow are the axes of S: n and m.",
         ),
         Frame([*first, *SCORES.working(0)], SCORES.told(0)),
-        Frame(alone, "k is added up for each n with each m: it is gone."),
+        Frame([*_crossing(), *sums], "k is added up for each n with each m: it is gone."),
     ]
 
 
 def _mix() -> list[Frame]:
     """A meets V, and their product."""
-    made, around = MIX.made, [*_heads(MIX.left), *_passers()]
-    begin = [*MIX.meeting(), *around, *made.boxes(0)]
-    end = [*_closed(*MIX.left[1:5]), *MIX.meeting(True), *around, *made.boxes(), *made.says()]
+    made, row = MIX.made, 2
+    cells = made.boxes(0)
+    begin = [*MIX.meeting(), *cells]
+    cells[row * V.shape[1]] = made.boxes()[row * V.shape[1]]
+    end = [*_closed(*MIX.left[1:5]), *MIX.meeting(True), *cells, *made.says([(row, 0)])]
     told = f"Divided by √4 = {ROOT:g}, then softmax along m: S is now A, each row adds to 1."
-    return [Frame(begin, told), Frame([*end, *MIX.working(2)], MIX.told(2))]
+    return [Frame(begin, told), Frame([*end, *MIX.working(row)], MIX.told(row))]
 
 
 def _written() -> list[Part]:
@@ -288,8 +288,8 @@ def _written() -> list[Part]:
         _bar("k too", (WRITTEN.x, over), (WRITTEN.right(), over)),
         _letter("axis k inside", "k", _over(q)),
         _letter("axis k over", "k", _over(WRITTEN)),
-        q.named(NAMES[0]),
-        WRITTEN.named(NAMES[1]),
+        q.named(NAMED),
+        WRITTEN.named(),
     ]
 
 
@@ -297,16 +297,21 @@ def _cards(grid: Grid) -> list[Part]:
     return [part for i in range(len(WORDS)) for part in grid.card(i)]
 
 
-def _alone() -> list[Part]:
-    """The scores, large; Q and K have closed along k."""
+def _crossing() -> list[Part]:
+    """The scores, where n and m cross; Q and K are pale, and k is struck."""
+    q, k, made = SCORES[:3]
     return [
-        *_closed(*ALONE[1:5]),
-        *ALONE.boxes(),
-        *ALONE.says(size=28),
-        *_rows("n", ALONE),
-        *_columns("m", ALONE),
-        *_heads(ALONE),
-        ALONE.named(ALONE.right() + 32),
+        *SCORES.code(is_added=True),
+        *_bands(q, k, made, "nm"),
+        *(part for each in (q, k) for part in each.boxes(ALIKE, GONE)),
+        *made.boxes(),
+        *made.says(),
+        *_rows("n", q),
+        *_columns("m", k),
+        *_heads(k),
+        *_gone("k", q, k),
+        *(each.named_within() for each in (q, k)),
+        made.named(),
     ]
 
 
@@ -319,17 +324,6 @@ def _closed(x: float, y: float, wide: float, tall: float) -> list[Part]:
     ]
 
 
-def _passers() -> list[Part]:
-    """Whose values the rows of V are."""
-    v = MIX.above
-    return [
-        word(
-            f"passes {each}", v.right() + 8, v.y + v.tall * (i + 0.5) + 5, each, INK, "start", SMALL
-        )
-        for i, each in enumerate(WORDS)
-    ]
-
-
 def _all() -> Frame:
     """All arrays, which axes were added up, and which have reached Z."""
     q = Grid("Q", FIRST, LAST, CELL, CELL)
@@ -339,20 +333,21 @@ def _all() -> Frame:
     z = a._replace(name="Z", x=a.right() + GAP)
     v = z._replace(name="V", y=LAST - GAP - CELL * len(WORDS) + AIR)
     middle, y = (s.right() + a.x) / 2, (a.y + a.low()) / 2
-    parts = [_band("n", (q.x, z.y), z), _band("v", (z.x, v.y), z)]
-    parts += [*SCORES.code(True, (21, CODES), "first"), *MIX.code(True, (middle - 17, CODES))]
+    parts = [*_bands(q, v, z, "nv"), _band("m", (k.x, k.y), s)]
+    parts += [*SCORES.code(True, (q.x, CALL), "first"), *MIX.code(True, (a.x, CALL))]
     parts += [part._replace(key=f"scores {part.key}") for part in s.boxes(ALIKE)]
     parts += z.boxes(MADE) + [part for each in (q, k, a, v) for part in each.boxes(ALIKE)]
     parts += [each.named_within() for each in (q, k, s, a, v, z)]
     parts += [*_gone("k", q, k), *_gone("m", a, v), *_columns("m kept", k), *_columns("v", v)]
     parts += [
         _bar("n", (q.x - AWAY, q.y), (q.x - AWAY, q.low())),
-        _letter("axis n beside", "n", (q.x - 26, y + 7)),
-        line("step", [(s.right() + 10, y), (a.x - 10, y)], INK, 2.5),
-        line("tip", [(a.x - 17, y - 6), (a.x - 10, y), (a.x - 17, y + 6)], INK, 2.5),
-        word("softmax", middle, a.low() + 24, f"÷ {ROOT:g}, softmax", size=SMALL),
+        _letter("axis n beside", "n", (q.x - 23, y + 7)),
+        line("step", [(s.right() + 12, y), (a.x - 12, y)], INK, 2.5),
+        line("tip", [(a.x - 19, y - 6), (a.x - 12, y), (a.x - 19, y + 6)], INK, 2.5),
+        word("divided", middle, y - 12, f"÷ √{Q.shape[1]}", size=SMALL),
+        word("softmax", middle, y + 25, "softmax", size=SMALL),
     ]
-    told = "A letter missing after the arrow is added up: k, then m. n and v stay."
+    told = "A letter missing after the arrow is added up: first k, then m. n and v reach Z."
     return Frame(parts, told)
 
 
@@ -404,6 +399,11 @@ def _over(grid: Grid) -> Place:
 
 def _bar(axis: str, start: Place, end: Place, opacity: float = 1) -> Part:
     return line(f"bar {axis}", [start, end], COLOURS[axis[0]], BAR, opacity)
+
+
+def _bands(left: Grid, above: Grid, made: Grid, axes: str) -> list[Part]:
+    """The axes that reach what is made: from the left, and from above."""
+    return [_band(axes[0], (left.x, made.y), made), _band(axes[1], (made.x, above.y), made)]
 
 
 def _band(axis: str, start: Place, end: Grid) -> Part:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 from itertools import pairwise
 
@@ -10,7 +9,6 @@ from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import (
     INK,
     SMALL,
-    WIDE,
     Part,
     Place,
     area,
@@ -20,7 +18,7 @@ from attnlab.figures.live.parts import (
     line,
     word,
 )
-from attnlab.figures.palette import GREY, GROUND, ORANGE, SERIES, Colour
+from attnlab.figures.palette import GREY, GROUND, ORANGE, SERIES
 from attnlab.lessons.soft_lookup.turning import BOOKS, KEYS, LENGTH, SALT, weights
 
 ENDS = tuple(math.degrees(math.atan2(salt, fresh)) for fresh, salt in KEYS[:3])  # and marshes
@@ -28,10 +26,11 @@ JUMPS = tuple((one + other) / 2 for one, other in pairwise(ENDS))  # all keys ar
 STOPS = (ENDS[0], -7, 7, 67, 81, ENDS[2], 67)  # of the question, degrees
 STEP = (53, 67)  # of the question, at the end
 
-HIGH, LEFT, RIGHT = 270, 104, 433  # of the sheet; ends of the way that the question goes
-SPINE, ASKS = (94, 48), 88  # of a book; the level of the question
-FLOOR, UNIT = 240, 3.4  # of no salt; px for 1 g/l
-FULL, APART, ROOM = 26, 24, 100  # how thick all of an answer is; between names; for a name
+HIGH, LEFT, RIGHT = 270, 72, 332  # of the sheet; ends of the way that the question goes
+SPINE, ASKS = (88, 48), 84  # of a book; the level of the question
+FLOOR, UNIT = 258, 4.1  # of no salt; px for 1 g/l
+FULL, ENDED, SAYS = 26, 354, 376  # how thick all of an answer is; ends of levels; of both answers
+LARGER, TOP, FLAT, LOW = 4, 86, 240, 270  # of the lens: how much, and heights
 MIXED = 2  # the frame that says what is mixed
 
 
@@ -39,11 +38,8 @@ def opening() -> Film:
     """The film."""
     told = _told()
     frames = [Frame([*_scene(n), *_now(n)], says) for n, says in enumerate(told[:-1])]
-    return Film(
-        "Hard lookups jump, soft ones glide",
-        [*frames, Frame([*_scene(len(frames)), *_step()], told[-1])],
-        HIGH,
-    )
+    last = Frame([*_beam(), *_scene(len(frames)), *_lens()], told[-1])
+    return Film("Hard lookups jump, soft ones glide", [*frames, last], HIGH)
 
 
 def answers(degrees: float) -> tuple[float, float, list[float]]:
@@ -58,15 +54,15 @@ def _told() -> list[str]:
     soft = [f"{answers(stop)[1]:.0f}" for stop in STOPS]
     low, middle, high, *_ = SALT
     return [
-        f"We ask about rivers. Hard reads the closest book alone: {low}. "
+        f"We ask about rivers. Of three books, hard reads the closest: {low}. "
         f"Soft adds a little of marshes: {soft[0]}.",
         f"The question moves towards marshes. Hard stays at {low}. Soft climbs to {soft[1]}.",
         f"One small step more: hard jumps to {middle}. Soft mixes two books: {soft[MIXED]}.",
         f"Past marshes, hard stays at {middle}. Soft climbs to {soft[3]}.",
         f"The same small step: hard jumps to {high}. Soft glides to {soft[4]}.",
         f"At seas both say {high}, rounded.",
-        f"Try one small step. Soft rises by {_moved()[1]:.0f}: it shows which way is up. "
-        f"Hard rises by {_moved()[0]:.0f}: it shows nothing.",
+        f"Take one small step. Soft rises by {_moved()[1]:.0f}: it shows which way is up. "
+        f"Hard rises by {_moved()[0]:.0f}: here, it shows nothing.",
     ]
 
 
@@ -80,75 +76,72 @@ def _y(salt: float) -> float:
 
 def _scene(n: int) -> list[Part]:
     """The shelf, the question and its answers so far; at last, all of them."""
-    last, x, shares = n == len(STOPS) - 1, _x(STOPS[n]), answers(STOPS[n])[2]
-    seen = 0.4 if last else 0.75
+    x, (hard, soft, shares) = _x(STOPS[n]), answers(STOPS[n])
     flows, books, levels = list[Part](), list[Part](), list[Part]()
     for m, share in enumerate(shares):
         at, salt, colour = _x(ENDS[m]), _y(SALT[m]), SERIES[m]
         foot, thick = (at, 4 + SPINE[1]), max(FULL * share, 0.5)
-        flow = curve(f"pours {m}", foot, (x, ASKS), colour, thick, seen, upright=True)
+        flow = curve(f"pours {m}", foot, (x, ASKS), colour, thick, 0.75, upright=True)
         flows.append(flow._replace(look={**flow.look, "stroke-linecap": "butt"}))
         books += [
             box(f"book {m}", (at - SPINE[0] / 2, 4), SPINE, colour, 0.12, 1.5),
-            word(f"name {m}", at, 22, BOOKS[m], colour, size=SMALL, weight=600),
+            word(f"name {m}", at, 22, BOOKS[m], colour, size=SMALL, weight=500),
             word(f"says {m}", at, 45, f"{SALT[m]}", colour, size=24, weight=700),
         ]
         levels += [
-            line(f"level {m}", [(LEFT - 12, salt), (WIDE, salt)], colour, 1, 0.5),
-            word(f"salt {m}", LEFT - 20, salt + 7, f"{SALT[m]}", colour, "end", weight=600),
-            word(f"tick {m}", at, HIGH - 4, BOOKS[m], GREY, size=SMALL),
+            line(f"level {m}", [(LEFT - 20, salt), (ENDED, salt)], colour, 1, 0.5),
+            word(f"salt {m}", LEFT - 28, salt + 7, f"{SALT[m]}", colour, "end", weight=600),
         ]
     between = (_y(SALT[1]) + _y(SALT[2])) / 2
     return [
         *levels,
-        *_traces(ENDS[2] if last else STOPS[n], 0.5 if last else 1),
         *(
-            word(f"of {says}", LEFT - 20, between + down, says, GREY, "end", SMALL)
+            word(f"of {says}", LEFT - 28, between + down, says, GREY, "end", SMALL)
             for says, down in (("salt", -4), ("g/l", 17))
         ),
-        word("axis", 0, HIGH - 4, "we ask", GREY, "start", SMALL),
+        line("now", [(x, ASKS), (x, _y(min(hard, soft)))], INK, 1.5),
+        *_traces(ENDS[2] if n == len(STOPS) - 1 else STOPS[n]),
         *flows,
         *books,
         dot("asks", x, ASKS, FULL / 2),
-        word("question", 0, ASKS + 6, "question", INK, "start", SMALL),
+        word("question", x, ASKS + 7, "?", GROUND, weight=700),
+        _square(f"hard {hard}", x, _y(hard)),  # it jumps
+        dot("answers", x, _y(soft), 6, ORANGE, edge=GROUND),
     ]
 
 
 def _now(n: int) -> list[Part]:
-    """Both answers to what is asked, each named at its height; on the left if the right is full.
-
-    A name that changes its place among both comes anew, so they never meet on the way.
-    """
+    """Both answers to what is asked, in numbers that stay in their places; once, what is mixed."""
     hard, soft, shares = answers(STOPS[n])
-    x, full = _x(STOPS[n]), _x(STOPS[n]) + 14 + ROOM > WIDE
-    middle = min((_y(hard) + _y(soft)) / 2, FLOOR - 4 - APART / 2)
-    away = max(abs(_y(hard) - _y(soft)), APART) / 2 * (1 if soft > hard else -1)
     parts = [
-        line("now", [(x, ASKS), (x, FLOOR)], INK, 1.5),
-        box(f"hard {hard}", (x - 8, _y(hard) - 8), (16, 16), GREY),  # it jumps
-        dot("answers", x, _y(soft), 7, ORANGE, edge=GROUND),
+        dot("soft sign", SAYS + 9, 120, 6, ORANGE),
+        *_says("soft", (SAYS + 26, 127), f"{soft:.0f}", (SAYS, 170)),
+        _square("hard sign", SAYS + 9, 204),
+        *_says("hard", (SAYS + 26, 211), f"{hard}", (SAYS, 254)),
     ]
-    for name, salt, colour, by in (("hard", hard, GREY, away), ("soft", soft, ORANGE, -away)):
-        says, key = f"{name} {salt:.0f}", f"{name} {'over' if by < 0 else 'under'}"
-        if full:
-            end = x - 18 - ROOM * (name == "hard")
-            parts.append(_tag(f"{name} at last", end, _y(hard) - 14, says, colour, anchor="end"))
-        else:
-            parts.append(_tag(key, x + 16, middle + by, says, colour))
     if n == MIXED:
-        pairs = zip(shares, SALT, strict=False)
-        mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs if share > 0.01)
-        parts.append(_tag("mix", x + 16, 165, f"{mixed} ≈ {soft:.0f}", ORANGE, 20))
+        pairs = [*zip(shares, SALT, strict=False)][:2]
+        mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs) + " ≈"
+        parts.append(word("mix", SAYS - 8, 160, mixed, ORANGE, "end", SMALL, 700))
+        for m, (share, way) in enumerate(zip(shares, ("end", "start"), strict=False)):
+            at = _x(STOPS[n]) + 20 * (2 * m - 1)
+            look = (f"{share:.2f}", SERIES[m], way, SMALL, 700)
+            parts.append(word(f"share {m}", at, ASKS + 12, *look))
     return parts
 
 
-def _tag(
-    key: str, x: float, y: float, says: str, colour: Colour, size: float = 22, anchor: str = "start"
-) -> Part:
-    """Words whose middle is at y; what lies under them stays away from their letters."""
-    part = word(key, x, y + 0.34 * size, says, colour, anchor, size, 700)
-    apart: dict[str, float | str] = {"stroke": GROUND, "stroke-width": 6, "paint-order": "stroke"}
-    return part._replace(look={**part.look, **apart})
+def _says(name: str, place: Place, number: str, under: Place, size: float = 44) -> list[Part]:
+    """The name of an answer, and a number: those of other sizes come anew."""
+    colour = ORANGE if name == "soft" else GREY
+    return [
+        word(f"{name} name {size}", *place, name, colour, "start", weight=600),
+        word(f"{name} says {size}", *under, number, colour, "start", size, 700),
+    ]
+
+
+def _square(key: str, x: float, y: float) -> Part:
+    """Where the hard answer is: the soft one fits into it."""
+    return box(key, (x - 8, y - 8), (16, 16), GREY, 0, 3)
 
 
 def _moved() -> list[float]:
@@ -156,30 +149,41 @@ def _moved() -> list[float]:
     return [after - before for before, after in zip(*(answers(at)[:2] for at in STEP), strict=True)]
 
 
-def _step() -> list[Part]:
-    """The last step, and an arrow from each answer before it to that after it."""
-    (x, to_x), (was, now) = map(_x, STEP), ([*map(_y, answers(at)[:2])] for at in STEP)
-    parts = [
-        box("step", (x, ASKS), (to_x - x, FLOOR - ASKS), INK, 0.1),
+def _seen(degrees: float, salt: float) -> Place:
+    """Where the lens shows what an answer is."""
+    return SAYS + LARGER * (_x(degrees) - _x(STEP[0])), FLAT + LARGER * (_y(salt) - _y(SALT[1]))
+
+
+def _beam() -> list[Part]:
+    """The last step, and the lens that it is seen through."""
+    (x, to_x), right = map(_x, STEP), _seen(STEP[1], 0)[0]
+    top, low = (_y(SALT[1]) + (at - FLAT) / LARGER for at in (TOP, LOW))
+    return [
+        area("beam", [(to_x, top), (SAYS, TOP), (SAYS, LOW), (to_x, low)], INK, 0.06),
+        box("step", (x, top), (to_x - x, low - top), INK, 0.15),
+        box("lens", (SAYS, TOP), (right - SAYS, LOW - TOP), INK, 0.06),
+        line("was", [(x, ASKS), (x, _y(SALT[1]))], INK, 1.5, 0.3),
         dot("asked", x, ASKS, FULL / 2, INK, 0.3),
     ]
-    for n, (name, colour, y) in enumerate((("hard", GREY, 222), ("soft", ORANGE, 176))):
-        parts += [
-            _arrow(f"{name} goes", (x, was[n]), (to_x, now[n]), colour),
-            _tag(f"{name} moves", to_x + 28, y, f"{name} +{_moved()[n]:.0f}", colour, 30),
-        ]
-    return parts
 
 
-def _arrow(key: str, start: Place, end: Place, colour: Colour) -> Part:
-    long, way = math.dist(start, end), math.atan2(end[1] - start[1], end[0] - start[0])
-    half = [(0, 3), (long - 16, 3), (long - 16, 11), (long, 0)]
-    shape = [complex(*start) + complex(*each) * cmath.rect(1, way) for each in half]
-    shape += [complex(*start) + complex(x, -y) * cmath.rect(1, way) for x, y in half[-2::-1]]
-    return area(key, [(each.real, each.imag) for each in shape], colour, 1, GROUND)
+def _lens() -> list[Part]:
+    """What the last step does to both answers, larger."""
+    ways = [STEP[0] + (STEP[1] - STEP[0]) * n / 20 for n in range(21)]
+    glides = [_seen(at, answers(at)[1]) for at in ways]
+    corner = glides[0][0], glides[-1][1]
+    hard, soft = _moved()
+    return [
+        area("rises", [*glides, corner], ORANGE, 0.15),
+        line("rise", [glides[0], corner], ORANGE, 3),
+        line("soft goes", glides, ORANGE, 6),
+        line("hard goes", [_seen(at, SALT[1]) for at in STEP], GREY, 4),
+        *_says("soft", (SAYS + 9, 121), f"+{soft:.0f}", (SAYS + 9, 149), 28),
+        *_says("hard", (SAYS + 2, 266), f"+{hard:.0f}", (SAYS + 57, 266), 28),
+    ]
 
 
-def _traces(stop: float, seen: float) -> list[Part]:
+def _traces(stop: float) -> list[Part]:
     """Both answers to all that has been asked, up to a direction."""
     borders = [_x(min(at, stop)) for at in (ENDS[0], *JUMPS, ENDS[2])]
     levels = [_y(salt) for salt in SALT[:3]]
@@ -187,10 +191,7 @@ def _traces(stop: float, seen: float) -> list[Part]:
     jumps = zip(borders[1 : len(steps)], pairwise(levels), strict=False)
     ways = [min(ENDS[0] + (ENDS[2] - ENDS[0]) * step / 90, stop) for step in range(91)]
     return [
-        *(line(f"jump {x:.0f}", [(x, a), (x, b)], GREY, 2, seen, "2 5") for x, (a, b) in jumps),
-        *(
-            line(f"step {y:.0f}", [(a, y), (b, y)], GREY, 4, seen, cap="butt")
-            for (a, b), y in steps
-        ),
-        line("glides", [(_x(at), _y(answers(at)[1])) for at in ways], ORANGE, 6, seen),
+        *(line(f"jump {x:.0f}", [(x, a), (x, b)], GREY, 2, 1, "2 5") for x, (a, b) in jumps),
+        *(line(f"step {y:.0f}", [(a, y), (b, y)], GREY, 4, 1, cap="butt") for (a, b), y in steps),
+        line("glides", [(_x(at), _y(answers(at)[1])) for at in ways], ORANGE, 6),
     ]

@@ -4,7 +4,7 @@
 
 It is the training of the lesson's writer. Arcs are larger weights of its first layer: those that go
 one letter back are blue, and so is the loss while they gather. Levels are what counts reach of how
-often each letter follows another, or two. Its first fall is broken, to no scale. The writer's last
+often each letter follows another, or two. Its first loss is above the chart. The writer's last
 states differ a little from machine to machine, and its pages from one Python to the next, so what
 is shown is recorded, in `opening.json`.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, arc, dot, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, arc, dot, line, word
 from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
@@ -28,20 +28,20 @@ EVERY = 20  # steps from one loss to the next
 
 JUMP = (50, 200)  # steps between which the arcs gather
 NEAR = "of layer 1’s weight: one letter back"
-BY = ("guess from this letter", "and one before")  # what a guess knows
+BY = ("guess from 1 letter", "from 2 letters")  # what a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 WIDTH = 30  # letters whose weights are recorded, at most, of those it writes
 SHOWN = 24  # of them
 EDGE, PITCH, SIZE = 17, 19.4, 30  # the first letter's middle; from letter to letter; of letters
-SAYS, FLOOR, LINE = 22, 84, 114  # lines: over the arcs, of their ends, of the letters
-LEFT, AXIS, RIGHT = 8, 44, 472  # edges, and where lines begin
-FIRST, LAST = 54, 346  # the steps of the chart from which on, and to which, logs count
-TOP, LOW, TICKS = 136, 248, 266  # of the chart, and the line of its steps
-LEAST, UNIT = 1.45, 68  # the loss at its foot, and the height of 1
+SAYS, FLOOR, LINE = 22, 70, 98  # lines: over the arcs, of their ends, of the letters
+LEFT, AXIS, RIGHT = 8, 48, 472  # edges, and where lines begin
+FIRST, LAST = 64, 346  # the steps of the chart from which on, and to which, logs count
+LOW, TICKS, HEAD = 245, 266, 137  # of the chart, the line of its steps, and that of its name
+LEAST, UNIT = 1.6, 100  # the loss at its foot, and the height of 1
 PALEST = 0.06  # the least weight that is drawn
-NEAREST, FARTHER = 68, 0.25  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 44, 0.25  # pull of an arc to the letter before; more for each further
 THICK = 4.5  # an arc of weight 1: neighbours are near
 
 
@@ -114,13 +114,14 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
         return f"Soon {share:.0%} goes one letter back, and the loss nears {two:.1f}."
     if step < STEPS[-1]:
         return f"Now {share:.0%}. The loss is {two:.1f}: as low as a guess from two letters."
-    return f"Nobody told it to look there. The loss, {loss:.1f}, is lower than from two letters."
+    lower = f"With layer 2, the loss is {loss:.1f}: lower than from two letters."
+    return f"Nobody told it to look there. {lower}"
 
 
 def _axes(step: int) -> list[Part]:
     """Of losses over steps: the step that is now is dark, and its near one left out."""
-    parts = _broken("floor", (LEFT, LOW), (RIGHT, LOW), GREY, 1.5)
-    for at in STEPS:
+    parts = [line("floor", [(AXIS, LOW), (RIGHT, LOW)], GREY, 1.5)]
+    for at in STEPS[1:]:
         if at == (STEPS[-3] if step == STEPS[-2] else STEPS[-2]):
             continue
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
@@ -143,16 +144,17 @@ def _levels(by_counts: list[float]) -> list[Part]:
 
 def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
-    losses, lines = known["losses"], [TOP, *map(_high, known["by_counts"]), LOW]
-    here = x, y = (_along(step), _high(loss)) if step else (EDGE, TOP)
-    second = _along(STEPS[1]), _high(_loss(STEPS[1], losses))
-    size, low = (SMALL, 4) if step else (28, 10)
-    parts = [
-        *_broken("first", (EDGE, TOP), second, ORANGE, 4.5, not step),
-        word("loss", FIRST, TOP + low, f"loss {losses[0]:.1f}", ORANGE, "start", size, 700),
-    ]
+    losses, lines = known["losses"], [0, *map(_high, known["by_counts"]), LOW]
+    parts = [word("loss", LEFT, HEAD, "loss", ORANGE, "start", SMALL, 600)]
     if not step:
-        return [*parts, dot("dot", x, y, 7, ORANGE)]
+        up = [(FIRST + x, HEAD + y) for x, y in ((0, 2), (0, -20), (-7, -12), (0, -20), (7, -12))]
+        return [
+            *parts,
+            line("up", up, ORANGE, 3),
+            word("first", FIRST + 17, HEAD + 2, f"{loss:.1f}", ORANGE, "start", 28, 700),
+            word("at first", FIRST + 78, HEAD + 1, "at step 0", GREY, "start", SMALL),
+        ]
+    here = x, y = _along(step), _high(loss)
 
     def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
@@ -172,22 +174,6 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
     now = min(max(y + 10, over + 25), under - 6)
     parts.append(word("now", x + 14, now, f"{loss:.1f}", ORANGE, "start", 28, 700))
     return [*parts, dot("dot", x, y, 7, ORANGE)]
-
-
-def _broken(
-    key: str, start: Place, end: Place, colour: Colour, thick: float, ahead: bool = False
-) -> list[Part]:
-    """A line to no scale before its break, and two strokes there; or what is before it alone."""
-    slope, x = (end[1] - start[1]) / (end[0] - start[0]), (EDGE + FIRST) / 2 - 3
-    cut, on = ((at, start[1] + slope * (at - start[0])) for at in (x, x + 6))
-    return [
-        line(f"{key} before", [start, cut], colour, thick, cap="butt"),
-        line(key, [on, on if ahead else end], colour, thick, cap="butt"),
-        *(
-            line(f"{key} break {i}", [(x - 4, y + 5), (x + 4, y - 5)], colour)
-            for i, (x, y) in enumerate((cut, on))
-        ),
-    ]
 
 
 def _at(n: int) -> float:
@@ -220,9 +206,7 @@ def _high(loss: float) -> float:
 
 
 def _along(step: float) -> float:
-    """Where a step stands: by its logarithm from the second one on, as the axis has a 0."""
-    if step < STEPS[1]:
-        return EDGE + (FIRST - EDGE) * step / STEPS[1]
+    """Where a step stands: by its logarithm, from the second one on."""
     return FIRST + (LAST - FIRST) * math.log(step / STEPS[1]) / math.log(STEPS[-1] / STEPS[1])
 
 
