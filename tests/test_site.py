@@ -282,7 +282,7 @@ def test_the_covers_figure_moves_and_changes_colour_with_the_theme(
         expect(page.locator(".attn-figure .told")).to_have_text(
             opening().state["frames"][-1]["told"]
         )
-        colour = "getComputedStyle(document.querySelector('.attn-figure path[stroke]')).stroke"
+        colour = "getComputedStyle(document.querySelector('.attn-figure path[stroke^=var]')).stroke"
         light = page.evaluate(colour)
         page.evaluate("document.documentElement.dataset.theme = 'dark'")
         page.wait_for_function(f"light => {colour} !== light", arg=light)
