@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections import Counter
@@ -13,6 +14,7 @@ import pytest
 from jupytext.cli import jupytext
 from nbformat import NotebookNode
 
+from attnlab.figures.picture import FIRST
 from attnlab.lessons import ROUTES, exercises_of, lesson, slugs
 from tests.course import (
     BEGIN,
@@ -40,6 +42,7 @@ STUB_END = re.compile(
     r'# Your code here\n\s+raise NotImplementedError\("This exercise is not written yet\."\)\Z'
 )
 PHONE = 390 - 20  # px: a narrow page, less its margins
+HEADING = 70  # letters
 TELLING = 12  # characters, spaces left out; shorter lines are anybody's
 
 
@@ -334,6 +337,14 @@ def test_each_part_of_a_picture_fits_a_phone_with_words_that_can_be_read(slug: s
     texts = shown(read(solution_path(slug)))
     least = [int(px) for text in texts for px in re.findall(r"min-width:calc\(.*?\*(\d+)px", text)]
     assert max(least, default=0) <= PHONE, "new_figure(width=5.1) is as wide as one panel can be"
+
+
+@each_lesson
+def test_a_pictures_heading_stands_on_one_line_of_a_wide_page(slug: str) -> None:
+    found = re.compile(f'<p style="[^"]*{re.escape(FIRST)}">(.*?)</p>')
+    lines = [line for text in shown(read(solution_path(slug))) for line in found.findall(text)]
+    said = [html.unescape(re.sub("<.*?>", "", line)) for line in lines]
+    assert [line for line in said if len(line) > HEADING] == []
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def copying(weights: Any, tokens: Sequence[str], layer: int) -> Picture:
     end = max(min(before), max(before.values()) + 2)
     matrices, keys = as_array(weights)[:, list(before), :end], tokens[:end]
     heads = [f"{head + 1}" for head in range(len(matrices))]
-    figure, axes = new_figure(columns=len(before), width=4 * len(before), height=3.5)
+    figure, axes = new_figure(columns=len(before), width=3.7 * len(before), height=3.5)
     most = 0
     for place, row, (n, m) in zip(axes[0], range(len(before)), before.items(), strict=True):
         rows = matrices[:, row]

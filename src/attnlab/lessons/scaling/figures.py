@@ -104,9 +104,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tokens: M labels.
     """
     count = len(tokens)
-    figure, axes = new_figure(
-        columns=len(panels), width=2.6 * len(panels) + 1.4, height=4.6, sharey=True
-    )
+    figure, axes = new_figure(columns=len(panels), width=3.4 * len(panels), height=4.6)
     words, most = [], []
     for place, (way, (weights, jacobian)) in zip(axes[0], panels.items(), strict=True):
         p, matrix = as_array(weights), as_array(jacobian)
@@ -127,8 +125,8 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
             f"{way}: the largest weight is {p[best]:.2f}, on {tokens[best]}, and the steepest "
             f"slope {steepest:.2g}"
         )
-    axes[0, 0].text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
-    axes[0, 0].set_ylabel("slope of each weight", y=0.33)
+        place.text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
+        place.set_ylabel("slope of each weight", y=0.33)
     top = [max(as_array(weights)) for weights, _ in panels.values()]
     return Picture(
         figure,
@@ -160,7 +158,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         ("largest weight of a row", (-0.06, 1.05), 1 / books, f"all alike: 1/{books}", -17),
         ("norm of softmax's Jacobian", None, even_norm, f"all alike: {even_norm:.2f}", -22),
     )
-    figure, axes = new_figure(columns=2, rows=3, width=10, height=6.8, width_ratios=(4, 3))
+    figure, axes = new_figure(columns=2, rows=3, width=9.6, height=6.8, width_ratios=(4, 3))
     for place in axes[1:, 0]:
         place.remove()
     large = axes[0, 0]  # what the others follow from
@@ -238,7 +236,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         weights: for each way to scale, (T, R), the weight of the wanted book for R readers.
     """
     count = len(weights)
-    figure, axes = new_figure(columns=count, width=2.2 * count + 0.6, height=3.4, sharey=True)
+    figure, axes = new_figure(columns=count, width=2.6 * count, height=3.4)
     words, everybody, lost = [], [], {}
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
