@@ -1199,6 +1199,7 @@ def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blu
         parts, loss = shown("10-training")[n], film._loss(step, losses)
         says = texts_of("10-training", n)
         assert says["now" if step else "first"] == f"{loss:.1f}"
+        assert ({*film.BY} <= says.keys()) == (step > 0)
         if step:
             assert float(parts["dot"]["cy"]) == pytest.approx(highs[step], abs=0.1)
             assert float(parts["dot"]["cy"]) + float(parts["dot"]["r"]) < film.LOW
@@ -1232,6 +1233,14 @@ def test_its_loss_nears_one_letters_level_and_passes_twos_after_its_arcs_gathere
     drops = -np.diff([loss[0], loss[20], film._loss(50, known["losses"])])
     assert drops[0] > 10 * drops[1] > 0  # it slows
     last = shown("10-training")[-1]
+    for n, step in enumerate(film.STEPS):  # two letters and their level are lit once it is as low
+        parts, lit = shown("10-training")[n], film._loss(step, known["losses"]) < two + 0.05
+        assert (parts[film.BY[1]]["fill"] == BLUE.drawn) == ("both" in parts) == lit
+        if lit:
+            ends = points(parts["both"])[:, 0]
+            letters = [key for key in parts if key.startswith("letter")][-2:]
+            assert ends.mean() == pytest.approx(np.mean([parts[each]["x"] for each in letters]))
+            assert f"arc {letters[1].split()[1]} {letters[0].split()[1]}" in parts
     blue = points(last["gathers"])
     at = [float(last[f"tick {at}"]["x"]) for at in film.JUMP]
     assert [*blue[[0, -1], 0]] == pytest.approx(at, abs=0.1)
