@@ -240,7 +240,7 @@ MIX = Product(
     Grid("Z", RIGHT, BELOW_V, tall=TALLER),
     "nm,mv->nv",
 )
-CELL, FIRST, LAST, GAP, STEP = 26, 34, 166, 12, 92  # in the end: Q's corner; between; S to A
+CELL, FIRST, LAST, GAP, STEP = 26, 34, 168, 12, 92  # in the end: Q's corner; between; S to A
 
 
 def opening() -> Film:
@@ -350,7 +350,7 @@ def _all() -> Frame:
         _bar("n", (q.x - AWAY, q.y), (q.x - AWAY, q.low())),
         _letter("axis n beside", "n", (q.x - 23, y + 7)),
         _letter("n reaches", "n", (z.right() + 17, y + 7)),
-        _letter("v reaches", "v", ((z.x + z.right()) / 2, z.low() + 22)),
+        _letter("v reaches", "v", ((z.x + z.right()) / 2, z.low() + 24)),
         line("step", [(s.right() + 12, y), (a.x - 12, y)], INK, 2.5),
         line("tip", [(a.x - 19, y - 6), (a.x - 12, y), (a.x - 19, y + 6)], INK, 2.5),
         word("divided", middle, y - 12, f"÷ {SCALE:g}", size=SMALL),

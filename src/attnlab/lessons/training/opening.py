@@ -36,13 +36,13 @@ HIGH = 270
 WIDTH = 30  # letters whose weights are recorded, at most, of those it writes
 SHOWN = 24  # of them
 EDGE, PITCH, SIZE = 17, 19.4, 30  # the first letter's middle; from letter to letter; of letters
-SAYS, FLOOR, LINE = 32, 67, 98  # lines: over the arcs, of their ends, of the letters
+SAYS, FLOOR, LINE = 32, 68, 99  # lines: over the arcs, of their ends, of the letters
 LEFT, AXIS, RIGHT = 8, 54, 472  # edges, and where lines begin
 FIRST, LAST = 70, 346  # the steps of the chart from which on, and to which, logs count
 LOW, TICKS, HEAD = 246, 266, 133  # of the chart, the line of its steps, and that of its name
 LEAST, UNIT = 1.65, 108  # the loss at its foot, and the height of 1
 PALEST = 0.06  # the least weight that is drawn
-NEAREST, FARTHER = 32, 0.25  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 31, 0.25  # pull of an arc to the letter before; more for each further
 THICK = 4.5  # an arc of weight 1: neighbours are near
 
 
@@ -88,7 +88,7 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
         word("near", LEFT + 17 + 21 * len(goes), SAYS, NEAR, BLUE, "start", SMALL, 600),
     ]
     if not step:
-        parts.append(word("writes", RIGHT, HEAD + 1, "the model writes", GREY, "end", SMALL))
+        parts.append(word("writes", RIGHT, HEAD + 1, "what the model writes", GREY, "end", SMALL))
     if step >= TWO:
         ends, y = (_at(len(text[some]) - 2) - 7, _at(len(text[some]) - 1) + 7), LINE + 12
         parts.append(line("both", [(x, y) for x in ends], BLUE, 4.5))
