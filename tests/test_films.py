@@ -641,18 +641,26 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
         lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
         added.append({key.split()[2] for key in looks if key.endswith("added")})
     both = ["nk,mk->nm", "nm,mv->nv"]
-    assert lines == [[scores]] * 5 + [[mix]] * 2 + [["".join(both)]]
-    assert added == [set()] * 3 + [{"k"}] * 2 + [set(), {"m"}, {"k", "m"}]
+    assert lines == [[scores]] * 4 + [[mix]] * 3 + [["".join(both)]]
+    assert added == [set()] * 2 + [{"k"}] * 2 + [set(), {"m"}, {"m"}, {"k", "m"}]
     for formula, letter in zip(both, "km", strict=True):
         before, behind = formula.split("->")
         assert {*before} - {*behind} == {letter, ","}
-    for looks, reach, gone in ((frames[4], "nm", "k"), (frames[-1], "nmv", "km")):
+    for n, reach, gone in ((3, "nm", "k"), (6, "nv", "m"), (7, "nv", "km")):
+        looks = frames[n]
         named = {
             kind: {key[-1] for key in looks if key.startswith(kind)} for kind in ("band", "struck")
         }
         assert named == {"band": {*reach}, "struck": {*gone}}
         assert {looks[f"bar {axis}"]["opacity"] for axis in gone} == {film.GONE}
-    assert not [key for key in frames[4] if key[:6] in ("Q says", "K says")]  # only pale cells
+        assert {key[0] for key in looks if " says " in key} == {3: {*"S"}, 6: {*"Z"}, 7: set()}[n]
+    cells = {
+        key[:-4]: float(frames[-1][key]["opacity"]) for key in frames[-1] if key[-4:] == " 0 0"
+    }
+    assert cells == {**dict.fromkeys(("Q", "K", "scores S", "S", "V"), film.GONE), "Z": 1}
+    edges = {axis: frames[-1][f"{axis} reaches"] for axis in "nv"}
+    assert float(edges["n"]["x"]) > float(frames[-1]["Z 2 1"]["x"]) + film.CELL
+    assert float(edges["v"]["y"]) > float(frames[-1]["Z 2 1"]["y"]) + film.CELL
     many = {"n": 3, "k": 4, "m": 3, "v": 2}
     arrays = {"Q": "kn", "K": "mk", "scores S": "mn", "S": "mn", "V": "vm", "Z": "vn"}
     for name, (across, down) in arrays.items():  # what is S at first is A in the end
@@ -670,7 +678,7 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
 
 @pytest.mark.lessons("03-numpy")
 def test_lesson_03s_rows_of_k_become_columns() -> None:
-    for looks, turned in zip(shown("03-numpy"), (0, 3, 3), strict=False):
+    for looks, turned in zip(shown("03-numpy"), (0, 3), strict=False):
         for row in range(3):
             cells = [looks[f"K {row} {k}"] for k in range(4)]
             xs, ys = ({float(cell[name]) for cell in cells} for name in "xy")
@@ -704,7 +712,8 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
                 texts[f"{above} says " + ("0 {}" if row == 0 else "{} 0").format(n)]
             )
     at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
-    assert "√4 = 2" in frames[at]["told"]
+    assert "Halved" in frames[at]["told"]
+    assert film.SCALE == 2 == np.sqrt(film.Q.shape[1])
     scores, shares = (
         np.array([[float(texts[f"S says {i} {j}"]) for j in range(3)] for i in range(3)])
         for texts in says[at - 1 : at + 1]
@@ -713,8 +722,17 @@ def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() 
     np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-3)
     row, *others = (key for key in says[at + 1] if key.startswith("Z says"))
     assert (row, others) == ("Z says 2 0", [])  # no more than is worked
-    assert float(says[at + 1][row]) == pytest.approx(film.Z[2, 0], abs=0.05)
-    assert [says[-1][key] for key in ("divided", "softmax")] == ["÷ √4", "softmax"]
+    made = [[float(says[at + 2][f"Z says {i} {j}"]) for j in range(2)] for i in range(3)]
+    np.testing.assert_allclose(made, shares @ film.V, atol=0.1)
+    assert float(says[at + 1][row]) == made[2][0]
+    assert [says[-1][key] for key in ("divided", "softmax")] == ["÷ 2", "softmax"]
+    for n, name in enumerate(film.WORDS):  # A's columns and V's rows
+        looks = shown("03-numpy")[at + 1]
+        beside, over = looks[f"m {name}"], looks[f"over {name}"]
+        for look, cell, side in ((beside, f"V {n} 0", "y"), (over, f"S 0 {n}", "x")):
+            size = {"y": "height", "x": "width"}[side]
+            start = float(looks[cell][side])
+            assert start < float(look[side]) < start + float(looks[cell][size])
     last = shown("03-numpy")[-1]
     start, tip = points(last["step"])[:, 0]
     assert float(last["scores S 0 2"]["x"]) + 24 < start < tip < float(last["S 0 0"]["x"])
@@ -726,7 +744,7 @@ def test_lesson_03s_equal_numbers_are_equally_blue_and_larger_ones_more(arrays: 
     depths: dict[float, set[float]] = {}
     for n, parts in enumerate(shown("03-numpy")[:-1]):
         for key, text in texts_of("03-numpy", n).items():
-            name = "A" if key[0] == "S" and n > 4 else key[0]
+            name = "A" if key[0] == "S" and n > 3 else key[0]
             depth = float(parts.get(key.replace(" says", ""), {}).get("fill-opacity", 0))
             if " says " in key and name in arrays and depth:  # else it is only an edge as yet
                 number = abs(float(text.replace("−", "-")))
@@ -741,7 +759,7 @@ def test_lesson_03s_equal_numbers_are_equally_blue_and_larger_ones_more(arrays: 
 def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
     from attnlab.lessons.numpy.opening import BELOW
 
-    for frame in opening_of("03-numpy").state["frames"][:4]:
+    for frame in opening_of("03-numpy").state["frames"][:3]:
         parts = {key: (look, text) for _, key, look, text in frame["parts"]}
         says = {key: text for key, (_, text) in parts.items() if key.startswith("K says")}
         below = {key for key, text in says.items() if text.startswith("−")}
@@ -1199,6 +1217,7 @@ def test_its_loss_stands_where_its_axes_say_and_its_arcs_one_letter_back_are_blu
         parts, loss = shown("10-training")[n], film._loss(step, losses)
         says = texts_of("10-training", n)
         assert says["now" if step else "first"] == f"{loss:.1f}"
+        assert ({*film.BY} <= says.keys()) == (step > 0)
         if step:
             assert float(parts["dot"]["cy"]) == pytest.approx(highs[step], abs=0.1)
             assert float(parts["dot"]["cy"]) + float(parts["dot"]["r"]) < film.LOW
@@ -1232,6 +1251,14 @@ def test_its_loss_nears_one_letters_level_and_passes_twos_after_its_arcs_gathere
     drops = -np.diff([loss[0], loss[20], film._loss(50, known["losses"])])
     assert drops[0] > 10 * drops[1] > 0  # it slows
     last = shown("10-training")[-1]
+    for n, step in enumerate(film.STEPS):  # two letters and their level are lit once it is as low
+        parts, lit = shown("10-training")[n], film._loss(step, known["losses"]) < two + 0.05
+        assert (parts[film.BY[1]]["fill"] == BLUE.drawn) == ("both" in parts) == lit
+        if lit:
+            ends = points(parts["both"])[:, 0]
+            letters = [key for key in parts if key.startswith("letter")][-2:]
+            assert ends.mean() == pytest.approx(np.mean([parts[each]["x"] for each in letters]))
+            assert f"arc {letters[1].split()[1]} {letters[0].split()[1]}" in parts
     blue = points(last["gathers"])
     at = [float(last[f"tick {at}"]["x"]) for at in film.JUMP]
     assert [*blue[[0, -1], 0]] == pytest.approx(at, abs=0.1)

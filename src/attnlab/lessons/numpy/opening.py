@@ -21,8 +21,8 @@ Q = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
 K = np.array([[2, 2, 0, 0], [2, 0, 0, 4], [-2, 2, 2, 0]])
 V = np.array([[10, 0], [0, 10], [5, 5]])
 S = np.einsum("nk,mk->nm", Q, K)
-ROOT = np.sqrt(Q.shape[1])
-POWERS = np.exp(S / ROOT)
+SCALE = np.sqrt(Q.shape[1])
+POWERS = np.exp(S / SCALE)
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
 Z = np.einsum("nm,mv->nv", A, V)
 ARRAYS = {"Q": Q, "K": K, "S": S, "A": A, "V": V, "Z": Z}
@@ -36,12 +36,12 @@ CODED, CALL, SMALLER = 30, 26, 26  # the code's size and line; in the end
 BEGINS, ENDS = 'einsum("', '", {}, {})'  # what is around the formula
 AIR, AWAY, BAR, EDGE = 3, 8, 5, 3  # between cells; to a bar; how thick it is; a frame
 PALE, DEEP = 0.1, 0.55  # how much colour is in the cells of 0 and of the largest number
-ALIKE, MADE = 0.25, 0.55  # of arrays without numbers, and of Z in the end
+ALIKE, MADE, LIT = 0.25, 0.55, 0.2  # of arrays without numbers, and of Z and bands in the end
 VIOLET = f"color-mix(in srgb, {PURPLE.drawn} 60%, {BLUE.drawn})"
 BELOW = f"color-mix(in srgb, {VIOLET} 75%, {GREY.drawn})"  # of numbers below 0: no axis's
 TALL, TALLER, WIDE, SLIM = 24, 27, 54, 40.5  # cells; those of A, V and Z; those of Q
 LEFT, OVER, RIGHT, UNDER = 99, 86, 281, 197  # tops and left ends: beside, above, and what is made
-ABOVE_A, BELOW_V = 68, 187  # tops of V and A
+ABOVE_A, BELOW_V = 74, 188  # tops of V and A
 NAMED = 12  # middles of names at the left
 AXIS, NAME = 28, 26  # sizes of axes' letters and of names
 GONE = 0.4  # opacity of an axis that was added up
@@ -171,11 +171,14 @@ class Product(NamedTuple):
     def meeting(self, is_added: bool = False) -> list[Part]:
         """The line of code, both arrays, their axes, and names."""
         down, across, shared = self.axes()
-        corner = (self.above.x - AWAY - AIR, self.left.y - AWAY)
-        top = self.above.y
-        above = [*self.above.boxes(), *self.above.says()]
+        corner = x, y = (self.above.x - AWAY - AIR, self.left.y - AWAY)
         if self.above.is_turned:
             above = [*_cards(self.above), *_heads(self.above)]
+            above.append(_letter(f"axis {shared} inside", shared, (x - 21, y - 13)))
+        else:
+            letter, *words = _rows(shared, self.above)[1:]
+            above = [*self.above.boxes(), *self.above.says(), *_heads(self.left), letter]
+            above += words if is_added else ()  # where heads pass before
         return [
             *self.code(is_added),
             *self.left.boxes(),
@@ -183,9 +186,8 @@ class Product(NamedTuple):
             *above,
             *_rows(down, self.left),
             *_columns(across, self.above),
-            _bar(shared, (LEFT, corner[1]), corner),
-            _bar(f"{shared} too", corner, (corner[0], top)),
-            _letter(f"axis {shared} inside", shared, (corner[0] - 21, corner[1] - 13)),
+            _bar(shared, (LEFT, y), corner),
+            _bar(f"{shared} too", corner, (x, self.above.y)),
             self.left.named(NAMED),
             self.above.named(),
             self.made.named(),
@@ -213,7 +215,7 @@ class Product(NamedTuple):
         axis, parts, seen = self.axes()[2], [], float(not into)
         for n, pair in enumerate(self.worked(row)):
             key, text = f"product {axis} {n}", " = ".join(pair)
-            x, y = into or (self.above.x - 64, self.above.y + self.above.tall * (n + 0.5) + 5)
+            x, y = into or (self.above.x - 78, self.above.y + self.above.tall * (n + 0.5) + 5)
             parts.append(word(key, x, y, text, COLOURS[axis], "end", SIZE, 600, seen))
         return parts
 
@@ -238,7 +240,7 @@ MIX = Product(
     Grid("Z", RIGHT, BELOW_V, tall=TALLER),
     "nm,mv->nv",
 )
-CELL, FIRST, LAST, GAP, STEP = 26, 34, 184, 12, 92  # in the end: Q's corner; between; S to A
+CELL, FIRST, LAST, GAP, STEP = 26, 34, 168, 12, 92  # in the end: Q's corner; between; S to A
 
 
 def opening() -> Film:
@@ -248,30 +250,33 @@ def opening() -> Film:
 
 def _scores() -> list[Frame]:
     """Q and K as they are written, K's rows turned, one score, and all scores alone."""
-    meeting, empty = SCORES.meeting(), SCORES.made.boxes(0)
+    empty = SCORES.made.boxes(0)
     first = [*SCORES.meeting(is_added=True), *empty, *SCORES.made.says([(0, 0)])]
-    sums = SCORES.products(0, SCORES.made.middle(0, 0))
+    turned = "Turn K: its k now meets Q's. After the arrow are the axes of S: n and m."
     return [
         Frame(_written(), "n is who asks, m who is asked. Along k are the numbers of each."),
-        Frame(meeting[:-1], "Turn K: each row becomes a column. Its k now meets Q's k."),
-        Frame(
-            [*meeting, *empty],
-            "After the arrow are the axes of S: n and m.",
-        ),
+        Frame([*SCORES.meeting(), *empty], turned),
         Frame([*first, *SCORES.working(0)], SCORES.told(0)),
-        Frame([*_crossing(), *sums], "k is added up for each n with each m: it is gone."),
+        Frame(_crossing(SCORES, 0), "k is added up for each n with each m: it is gone."),
     ]
 
 
 def _mix() -> list[Frame]:
-    """A meets V, and their product."""
+    """A meets V, one number of their product, and all of it alone."""
     made, row = MIX.made, 2
     cells = made.boxes(0)
     begin = [*MIX.meeting(), *cells]
     cells[row * V.shape[1]] = made.boxes()[row * V.shape[1]]
-    end = [*_closed(*MIX.left[1:5]), *MIX.meeting(True), *cells, *made.says([(row, 0)])]
-    told = f"Divided by √4 = {ROOT:g}, then softmax along m: S is now A, each row adds to 1."
-    return [Frame(begin, told), Frame([*end, *MIX.working(row)], MIX.told(row))]
+    one = [*MIX.meeting(is_added=True), *cells, *made.says([(row, 0)])]
+    told = "Halved, then softmax along m: S is now A, each row adds to 1."
+    return [
+        Frame(begin, told),
+        Frame([*one, *MIX.working(row)], MIX.told(row)),
+        Frame(
+            [*_closed(*MIX.left[1:5]), *_crossing(MIX, row)],
+            "m is added up for each n with each v: it is gone.",
+        ),
+    ]
 
 
 def _written() -> list[Part]:
@@ -297,21 +302,23 @@ def _cards(grid: Grid) -> list[Part]:
     return [part for i in range(len(WORDS)) for part in grid.card(i)]
 
 
-def _crossing() -> list[Part]:
-    """The scores, where n and m cross; Q and K are pale, and k is struck."""
-    q, k, made = SCORES[:3]
+def _crossing(product: Product, row: int) -> list[Part]:
+    """What is made, where its axes cross; the two are pale, and what they shared is struck."""
+    left, above, made = product[:3]
+    down, across, shared = product.axes()
     return [
-        *SCORES.code(is_added=True),
-        *_bands(q, k, made, "nm"),
-        *(part for each in (q, k) for part in each.boxes(ALIKE, GONE)),
+        *product.code(is_added=True),
+        *_bands(left, above, made, down + across),
+        *(part for each in (left, above) for part in each.boxes(ALIKE, GONE)),
         *made.boxes(),
         *made.says(),
-        *_rows("n", q),
-        *_columns("m", k),
-        *_heads(k),
-        *_gone("k", q, k),
-        *(each.named_within() for each in (q, k)),
+        *_rows(down, left),
+        *_columns(across, above),
+        *(_heads(above) if above.is_turned else ()),
+        *_gone(shared, left, above),
+        *(each.named_within() for each in (left, above)),
         made.named(),
+        *product.products(row, made.middle(row, 0)),
     ]
 
 
@@ -333,21 +340,23 @@ def _all() -> Frame:
     z = a._replace(name="Z", x=a.right() + GAP)
     v = z._replace(name="V", y=LAST - GAP - CELL * len(WORDS) + AIR)
     middle, y = (s.right() + a.x) / 2, (a.y + a.low()) / 2
-    parts = [*_bands(q, v, z, "nv"), _band("m", (k.x, k.y), s)]
+    parts = _bands(q, v, z, "nv", LIT)
     parts += [*SCORES.code(True, (q.x, CALL), "first"), *MIX.code(True, (a.x, CALL))]
-    parts += [part._replace(key=f"scores {part.key}") for part in s.boxes(ALIKE)]
-    parts += z.boxes(MADE) + [part for each in (q, k, a, v) for part in each.boxes(ALIKE)]
+    parts += [part._replace(key=f"scores {part.key}") for part in s.boxes(ALIKE, GONE)]
+    parts += z.boxes(MADE) + [part for each in (q, k, a, v) for part in each.boxes(ALIKE, GONE)]
     parts += [each.named_within() for each in (q, k, s, a, v, z)]
     parts += [*_gone("k", q, k), *_gone("m", a, v), *_columns("m kept", k), *_columns("v", v)]
     parts += [
         _bar("n", (q.x - AWAY, q.y), (q.x - AWAY, q.low())),
         _letter("axis n beside", "n", (q.x - 23, y + 7)),
+        _letter("n reaches", "n", (z.right() + 17, y + 7)),
+        _letter("v reaches", "v", ((z.x + z.right()) / 2, z.low() + 24)),
         line("step", [(s.right() + 12, y), (a.x - 12, y)], INK, 2.5),
         line("tip", [(a.x - 19, y - 6), (a.x - 12, y), (a.x - 19, y + 6)], INK, 2.5),
-        word("divided", middle, y - 12, f"÷ √{Q.shape[1]}", size=SMALL),
+        word("divided", middle, y - 12, f"÷ {SCALE:g}", size=SMALL),
         word("softmax", middle, y + 25, "softmax", size=SMALL),
     ]
-    told = "A letter missing after the arrow is added up: first k, then m. n and v reach Z."
+    told = "Letters missing after the arrow are added up: first k, then m. Only n and v reach Z."
     return Frame(parts, told)
 
 
@@ -401,16 +410,13 @@ def _bar(axis: str, start: Place, end: Place, opacity: float = 1) -> Part:
     return line(f"bar {axis}", [start, end], COLOURS[axis[0]], BAR, opacity)
 
 
-def _bands(left: Grid, above: Grid, made: Grid, axes: str) -> list[Part]:
+def _bands(left: Grid, above: Grid, made: Grid, axes: str, lit: float = 0.1) -> list[Part]:
     """The axes that reach what is made: from the left, and from above."""
-    return [_band(axes[0], (left.x, made.y), made), _band(axes[1], (made.x, above.y), made)]
-
-
-def _band(axis: str, start: Place, end: Grid) -> Part:
-    """As far as an axis reaches."""
-    (x, y), right, low = start, end.right(), end.low()
-    corner, size = (x - AIR, y - AIR), (right - x + 2 * AIR, low - y + 2 * AIR)
-    return box(f"band {axis}", corner, size, COLOURS[axis], 0.1)
+    parts = []
+    for axis, (x, y) in zip(axes, ((left.x, made.y), (made.x, above.y)), strict=True):
+        size = (made.right() - x + 2 * AIR, made.low() - y + 2 * AIR)
+        parts.append(box(f"band {axis}", (x - AIR, y - AIR), size, COLOURS[axis], lit))
+    return parts
 
 
 def _letter(

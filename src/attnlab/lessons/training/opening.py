@@ -23,10 +23,11 @@ from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 PROMPT, LETTERS = "The value ", 64  # letters that are written, the prompt's as well
-STEPS = (0, 20, 50, 100, 200, 300, 1000)
-EVERY = 20  # steps from one loss to the next
+STEPS = (0, 50, 100, 200, 300, 1000)
+EVERY = 20  # steps from one loss to the next; with its second the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
+TWO = 300  # the step from which on it does as well as by two letters
 NEAR = "of layer 1’s weight: one letter back"
 BY = ("guess from 1 letter", "from 2 letters")  # what a guess knows
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
@@ -35,13 +36,13 @@ HIGH = 270
 WIDTH = 30  # letters whose weights are recorded, at most, of those it writes
 SHOWN = 24  # of them
 EDGE, PITCH, SIZE = 17, 19.4, 30  # the first letter's middle; from letter to letter; of letters
-SAYS, FLOOR, LINE = 22, 70, 98  # lines: over the arcs, of their ends, of the letters
-LEFT, AXIS, RIGHT = 8, 48, 472  # edges, and where lines begin
-FIRST, LAST = 64, 346  # the steps of the chart from which on, and to which, logs count
-LOW, TICKS, HEAD = 245, 266, 137  # of the chart, the line of its steps, and that of its name
-LEAST, UNIT = 1.6, 100  # the loss at its foot, and the height of 1
+SAYS, FLOOR, LINE = 32, 68, 99  # lines: over the arcs, of their ends, of the letters
+LEFT, AXIS, RIGHT = 8, 54, 472  # edges, and where lines begin
+FIRST, LAST = 70, 346  # the steps of the chart from which on, and to which, logs count
+LOW, TICKS, HEAD = 246, 266, 133  # of the chart, the line of its steps, and that of its name
+LEAST, UNIT = 1.65, 108  # the loss at its foot, and the height of 1
 PALEST = 0.06  # the least weight that is drawn
-NEAREST, FARTHER = 44, 0.25  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 31, 0.25  # pull of an arc to the letter before; more for each further
 THICK = 4.5  # an arc of weight 1: neighbours are near
 
 
@@ -79,13 +80,18 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     weights = [row[some.start :] for row in weights[some]]
     share, loss = to_neighbours(weights), _loss(step, known["losses"])
     goes = f"{share:.0%}"
-    parts = [*_axes(step), *_levels(known["by_counts"]), *_curve(step, loss, known)]
+    parts = [*_axes(step), *_levels(step, known["by_counts"]), *_curve(step, loss, known)]
     parts += [_arc(*each) for each in _drawn(weights)]
     parts += [_letter(i, letter) for i, letter in enumerate(text[some])]
     parts += [
         word("share", LEFT, SAYS, goes, BLUE, "start", 30, 700),
         word("near", LEFT + 17 + 21 * len(goes), SAYS, NEAR, BLUE, "start", SMALL, 600),
     ]
+    if not step:
+        parts.append(word("writes", RIGHT, HEAD + 1, "what the model writes", GREY, "end", SMALL))
+    if step >= TWO:
+        ends, y = (_at(len(text[some]) - 2) - 7, _at(len(text[some]) - 1) + 7), LINE + 12
+        parts.append(line("both", [(x, y) for x in ends], BLUE, 4.5))
     return Frame(parts, _told(step, loss, known, share))
 
 
@@ -104,8 +110,6 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     one, two = known["by_counts"]
     if step == 0:
         return f"Noise. Layer 1’s only head looks everywhere. The loss is {loss:.1f}."
-    if step < JUMP[0]:
-        return f"The loss falls at once, to {loss:.1f}. Most weight still goes elsewhere."
     if step == JUMP[0]:
         return f"The loss slows near {one:.1f}: a guess from one letter gets as low."
     if step < JUMP[1]:
@@ -113,15 +117,15 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     if step == JUMP[1]:
         return f"Soon {share:.0%} goes one letter back, and the loss nears {two:.1f}."
     if step < STEPS[-1]:
-        return f"Now {share:.0%}. The loss is {two:.1f}: as low as a guess from two letters."
-    lower = f"With layer 2, the loss is {loss:.1f}: lower than from two letters."
+        return f"A letter and the one before are two: the loss is {two:.1f}, as from two letters."
+    lower = f"Both layers together reach {loss:.1f}: lower than from two letters."
     return f"Nobody told it to look there. {lower}"
 
 
 def _axes(step: int) -> list[Part]:
     """Of losses over steps: the step that is now is dark, and its near one left out."""
-    parts = [line("floor", [(AXIS, LOW), (RIGHT, LOW)], GREY, 1.5)]
-    for at in STEPS[1:]:
+    parts = [line("axes", [(AXIS, HEAD - 14), (AXIS, LOW), (RIGHT, LOW)], GREY, 1.5)]
+    for at in (EVERY, *STEPS[1:]):
         if at == (STEPS[-3] if step == STEPS[-2] else STEPS[-2]):
             continue
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
@@ -129,15 +133,16 @@ def _axes(step: int) -> list[Part]:
     return [*parts, word("steps", RIGHT, TICKS, "steps (log)", GREY, "end", SMALL)]
 
 
-def _levels(by_counts: list[float]) -> list[Part]:
-    """How low a loss can be by one letter and by two."""
+def _levels(step: int, by_counts: list[float]) -> list[Part]:
+    """How low a loss can be by one letter and by two, which is lit once it is reached."""
     parts: list[Part] = []
     for loss, by in zip(by_counts, BY, strict=True):
-        y = _high(loss)
+        y, is_lit = _high(loss), step >= TWO and by == BY[1]
+        colour, weight = (BLUE, 600) if is_lit else (GREY, 400)
         parts += [
-            line(f"level {by}", [(AXIS, y), (RIGHT, y)], GREY, 1.5, dashes="4 6"),
-            word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", GREY, "start", SMALL),
-            word(by, RIGHT, y - 7, by, GREY, "end", SMALL),
+            line(f"level {by}", [(AXIS, y), (RIGHT, y)], colour, 1.5, dashes="4 6"),
+            word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", colour, "start", SMALL, weight),
+            word(by, RIGHT, y - 9, by if step else "", colour, "end", SMALL, weight),
         ]
     return parts
 
@@ -162,12 +167,12 @@ def _curve(step: int, loss: float, known: dict[str, Any]) -> list[Part]:
         gone = [(_along(at), _high(_loss(at, losses))) for at in steps if at <= step]
         return line(key, gone + [here] * (len(steps) - len(gone)), colour, thick)
 
-    parts.append(upto("curve", STEPS[1], STEPS[-1], ORANGE, 4.5))
+    parts.append(upto("curve", EVERY, STEPS[-1], ORANGE, 4.5))
     start, end = JUMP
     if step >= start:
         parts.append(upto("gathers", start, end, BLUE, 7))
     if step > start:
-        at = _along((start * end) ** 0.5) - 18, lines[2] - 12
+        at = _along((start * end) ** 0.5) - 10, lines[2] - 9
         parts.append(word("gather", *at, "arcs gather", BLUE, "end", SMALL, 600))
     over = max(each for each in lines if each < y + 2)
     under = min(each for each in lines if each > y + 2)
@@ -207,7 +212,7 @@ def _high(loss: float) -> float:
 
 def _along(step: float) -> float:
     """Where a step stands: by its logarithm, from the second one on."""
-    return FIRST + (LAST - FIRST) * math.log(step / STEPS[1]) / math.log(STEPS[-1] / STEPS[1])
+    return FIRST + (LAST - FIRST) * math.log(step / EVERY) / math.log(STEPS[-1] / EVERY)
 
 
 # What is recorded ---------------------------------------------------------------------------------
