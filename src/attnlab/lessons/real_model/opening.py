@@ -31,14 +31,14 @@ PAIRS = [
 ]
 
 STEPS = 64  # from no equal weights to nothing else
-STOPS = 0, 32, 48, 64  # of the dial
+STOPS = 32, 48, 64  # of the dial
 
-HIGH, LEFT, COLUMN = 270, 50, 54  # of the sheet; where words begin, and the room of each
+HIGH, LEFT, COLUMN = 270, 46, 54  # of the sheet; where words begin, and the room of each
 RIGHT = LEFT + COLUMN * (len(TEXT) + 1)
-NEXT, ROW, GAP, BENDS = RIGHT + 20, 30, 4, 16  # next words; words' height; mixes apart; of a side
+NEXT, ROW, GAP, BENDS = RIGHT + 18, 30, 4, 16  # next words; words' height; mixes apart; of a side
 # The middle between mixes; from there to words; a mix's height: for one text, two, two and a curve.
-ALONE, BOTH, OVER = (240, 190, 36), (135, 105, 32), (79, 52, 21)
-TOP, BASE = 200, 244  # of the curve, at whose base no pair differs
+ALONE, BOTH, OVER = (240, 190, 36), (135, 105, 32), (70, 44, 21)
+TOP, BASE = 162, 244  # of the curve, at whose base no pair differs
 SIZE, HEAVY = 24, 700  # of words; weight
 
 
@@ -47,20 +47,24 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     if function is not None:
         return yours.film(function, text)
     apart, all_of = _apart(), len(PAIRS)
-    turned = [[step(mixed(stop / STEPS), each) for each in (TEXT, TRADED)] for stop in STOPS]
-    _, half, late, equal = (apart[stop] for stop in STOPS)
-    (own, traded), (_, dog, cat, _, bird), odd = turned[0], TEXT, turned[-1][0].word
+    (own, traded), *turned = [
+        [step(mixed(stop / STEPS), each) for each in (TEXT, TRADED)] for stop in (0, *STOPS)
+    ]
+    half, late, equal = (apart[stop] for stop in STOPS)
+    (_, dog, cat, _, bird), odd = TEXT, turned[-1][0].word
     told = (
-        f"“{bird}” came before, and comes again. The model mixes in some of each word so far.",
+        f"“{bird}” came before, and comes again. A small language model mixes in some of each word "
+        "so far.",
         f"On average its last layer’s heads mix in mostly “{dog}”, which followed “{bird}”. "
         f"It writes “{own.word}”.",
-        f"“{cat}” and “{dog}” trade places: now mostly “{cat}” is mixed in, and “{traded.word}” is "
-        "written.",
-        f"As trained, the model tells all {apart[0]} such pairs apart: the next words differ.",
-        f"In all heads and layers attention goes half of the way to equal: still {half}.",
-        f"Three quarters: {late}. These two are still apart, as “{odd}” and “{cat}”.",
-        "All equal: two orders, nearly one mix. "
-        f"{all_of - equal} pairs get the same next word twice, {equal} stay apart.",
+        f"“{cat}” and “{dog}” trade places: mostly “{cat}” is mixed in, and “{traded.word}” is "
+        f"written. The model tells all {apart[0]} such pairs apart.",
+        f"In all heads and layers attention goes half of the way to equal: {half} pairs are still "
+        "told apart.",
+        f"Three quarters: {late}. These two are still apart: “{cat}”, and “{odd}”, "
+        "which is in neither text.",
+        f"All equal: both mix equal shares of the same words. “{odd}” is written twice. "
+        f"{equal} of {all_of} pairs stay apart.",
     )
     sheets = [
         _poured(TEXT, own, ALONE, known=False),
@@ -93,11 +97,14 @@ def _poured(
     wrote = at.word if known else "?"
     parts = [
         box(f"{key} mix", (LEFT, top), (RIGHT - LEFT, high), GREY, 0 if known else 0.13),
-        word(f"{key} name", LEFT - 10, base, "mix", GREY, "end", SMALL),
         word(f"{key} wrote", NEXT, base, wrote, HUES.get(wrote, INK), "start", SIZE, HEAVY),
     ]
     if way < 0:
-        parts.append(word("next", NEXT, rim - 14, "next word", GREY, "start", SMALL))
+        floor = base if stage == ALONE else middle + 7
+        parts += [
+            word("next", NEXT, rim - 14, "next word", GREY, "start", SMALL),
+            word("name", LEFT - 8, floor, "mix", GREY, "end", SMALL),
+        ]
     left = float(LEFT)
     for n in (0, *(1 + words.index(each) for each in TEXT[:-1]), len(TEXT)):
         text, x, wide = ("start", *words)[n], LEFT + COLUMN * (n + 0.5), RIGHT - LEFT
@@ -123,17 +130,20 @@ def _poured(
 
 def _joined(sheet: Sequence[Part]) -> list[Part]:
     """One next word for both mixes, between them."""
-    (middle, _, high), ends = OVER, (RIGHT + 6, RIGHT + 12)
+    (middle, _, high), ends = OVER, (RIGHT + 5, RIGHT + 10)
     top, low = (middle + way * (GAP / 2 + high) for way in (-1, 1))
     one = [
-        part._replace(look={**part.look, "y": middle + 7})
-        if part.key in ("dogcat name", "dogcat wrote")
-        else part
+        part._replace(look={**part.look, "y": middle + 8}) if part.key == "dogcat wrote" else part
         for part in sheet
-        if part.key not in ("catdog name", "catdog wrote")
+        if part.key != "catdog wrote"
     ]
     corners = [(ends[0], top), (ends[1], top), (ends[1], low), (ends[0], low)]
-    return [*one, line("both", corners, GREY, 3)]
+    return [
+        *one,
+        line("both", corners, GREY, 3),
+        word("in neither", NEXT, middle + 32, "in neither", GREY, "start", SMALL),
+        word("text", NEXT, middle + 54, "text", GREY, "start", SMALL),
+    ]
 
 
 def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
@@ -155,23 +165,26 @@ def _curve(apart: Sequence[int], to: int) -> list[Part]:
         (LEFT + (RIGHT - LEFT) * n / STEPS, BASE - (BASE - TOP) * apart[n] / len(PAIRS))
         for n in (min(n, to) for n in range(STEPS + 1))
     ]
+    (x, y), end = ends[-1], to == STEPS
+    right, floor, size = (NEXT, BASE, 40) if end else (x + 12, y + 9, SIZE)
     parts = [
-        area("under", [(LEFT, BASE), *ends, (ends[-1][0], BASE)], ORANGE, 0.12),
-        line("dial", [(LEFT, BASE), (RIGHT, BASE)], GREY, 2),
+        area("under", [(LEFT, BASE), *ends, (x, BASE)], ORANGE, 0.12),
+        line("dial", [(LEFT, TOP), (LEFT, BASE), (RIGHT, BASE)], GREY, 2),
         line("curve", ends, ORANGE, 4),
-        word("what", LEFT + 10, BASE - 12, "pairs told apart", INK, "start", SMALL),
+        dot("now", x, y, 6, ORANGE),
+        word("count", right, floor, f"{apart[to]}", ORANGE, "start", size, HEAVY),
     ]
-    for n in STOPS:
-        if n <= to:
-            x, y = ends[n]
-            parts.append(dot(f"dot {n}", x, y, 5, ORANGE))
-            x, y, size = (NEXT, BASE, 40) if n == STEPS else (x, y - 11, SIZE)
-            anchor, ink = ("start" if n == STEPS else "middle"), (ORANGE if n == to else GREY)
-            parts.append(word(f"count {n}", x, y, f"{apart[n]}", ink, anchor, size, HEAVY))
-    for key, x, text, anchor in (
-        ("own", LEFT, "attention as trained", "start"),
-        ("equal", RIGHT, "all equal", "end"),
-        ("of", NEXT, f"of {len(PAIRS)}" if to == STEPS else "", "start"),
+    if end:
+        x, y = ends[STOPS[1]]
+        parts.append(word("late", x + 12, y - 2, f"{apart[STOPS[1]]}", GREY, "start", SIZE, HEAVY))
+        parts.append(dot("then", x, y, 5, ORANGE))
+    for key, x, y, text, ink, anchor in (
+        ("what", LEFT + 12, BASE - 14, "pairs told apart", INK, "start"),
+        ("all", LEFT - 8, TOP + 7, f"{len(PAIRS)}", GREY, "end"),
+        ("none", LEFT - 8, BASE + 7, "0", GREY, "end"),
+        ("own", LEFT, HIGH - 4, "attention as trained", GREY, "start"),
+        ("equal", RIGHT, HIGH - 4, "all equal", GREY, "end"),
+        ("of", NEXT, HIGH - 4, f"of {len(PAIRS)}" if end else "", GREY, "start"),
     ):
-        parts.append(word(key, x, HIGH - 4, text, GREY, anchor, SMALL))
+        parts.append(word(key, x, y, text, ink, anchor, SMALL))
     return parts

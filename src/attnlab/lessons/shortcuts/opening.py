@@ -27,7 +27,7 @@ APART, GAP = 10, 2  # the question from the books; rows of heads
 THICKEST = 10  # an arc of weight 1
 BIG, LARGE, HERO, HEAVY = 24, 36, 42, 700  # words; results
 HALF, LOW, THICK = 222, 230, 12  # of a bar of results: 100%, its top, how thick
-LONG, EACH = 326, 138  # at the end: 100%, and a shelf; from one way to the next
+LONG, EACH = 326, 148  # at the end: 100%, and a shelf; from one way to the next
 
 WAYS = {
     "full": ("full attention", "columns: books, rows: heads"),
@@ -35,13 +35,14 @@ WAYS = {
     "shared": ("shared keys and values", "all four heads read one row"),
 }
 TOLD = (
-    f"Full attention keeps each book's key and value in {HEADS} heads, and finds the far one.",
-    f"A window keeps the question and the last {WINDOW - 1} books. Far ones it guesses.",
+    f"Full attention keeps each book’s key and value in {HEADS} heads, and finds the far one.",
+    "Asked for the far book, a window looks most at a near one, and guesses. "
+    "Near books it mostly finds.",
     "All heads read the same keys and values. The far book is still found.",
     "Sharing has a price: asked four questions at once, "
     f"for one of {LETTERS} letters each, it misses a third.",
     "Both keep a quarter. A window drops books, and guesses the far one. "
-    "Sharing drops rows, and finds it.",
+    "Sharing drops rows, and finds it, at a price.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
 
@@ -65,7 +66,7 @@ class Shelf(NamedTuple):
 
 
 SHELF = Shelf()
-END = Shelf(top=56, pitch=(LONG - APART) / (BOOKS + 0.8), row=9)
+END = Shelf(top=60, pitch=(LONG - APART) / (BOOKS + 0.8), row=9)
 
 
 def kept(tokens: int = BOOKS + 1) -> dict[str, int]:
@@ -131,7 +132,7 @@ def _shelf(
 
 def _look(key: str, n: int, weight: float, colour: Colour, at: Shelf, asks: bool = False) -> Part:
     """An arc from the question to a book, or one that asks only."""
-    rise = (64 if at.row > END.row else 18) * (0.3 + 0.7 * (at.books - n) / at.books) / 0.75
+    rise = (64 if at.row > END.row else 20) * (0.3 + 0.7 * (at.books - n) / at.books) / 0.75
     opacity = 1 / (0.25 + 0.75 * weight)
     look: dict[str, Any] = {"dashes": "1 9" if asks else "1 0", "thickest": THICKEST, "pull": rise}
     ends = at.middle(at.books), at.middle(n)
@@ -166,12 +167,18 @@ def _question() -> list[Part]:
 
 def _turn(way: str, known: dict[str, Any]) -> list[Part]:
     """What a way keeps and looks at, and how often it is right."""
+    beside = SHELF.middle(BOOKS + 1 - WINDOW) - SHELF.wide / 2
+    also = [
+        word("near name", beside - 66, SHELF.top - 16, "right if near", BLUE, "end", SMALL),
+        word("near", beside, SHELF.top - 16, f"{known['near']:.0%}", BLUE, "end", BIG, HEAVY),
+    ]
     return [
+        *(also if way == "window" else []),
         _most("", known, SHELF),
         *_shelf(way),
         *_named(*WAYS[way]),
         *_result("keeps", "kept", share(way), PURPLE, LEFT),
-        *_result("right", "right", known["right"], BLUE, RIGHT - HALF),
+        *_result("right", "right if far", known["right"], BLUE, RIGHT - HALF),
         word("guesses", RIGHT - HALF + HALF / LETTERS, HIGH - 4, "guess", GREY, size=SMALL),
     ]
 
@@ -180,7 +187,7 @@ def _result(key: str, says: str, part: float, colour: Colour, left: float) -> li
     """A share: its name, its number, and a bar under both."""
     y = LOW - 8
     return [
-        word(f"{key} name", left, y, says, colour, "start"),
+        word(f"{key} name", left, y, says, colour, "start", SMALL),
         word(key, left + HALF, y, f"{part:.0%}", colour, "end", LARGE, HEAVY),
         *_bar(key, (left, LOW), HALF, part, colour),
     ]
@@ -217,17 +224,17 @@ def _four() -> list[Part]:
 
 def _both(known: Known) -> list[Part]:
     """Two ways that keep about the same: what of all books, and how often each is right."""
-    price = f"four questions at once: {AT_ONCE['shared']:.0%} right"
-    parts = [_most("", known["shared"], END._replace(top=END.top + EACH))]
+    parts = []
     for n, (way, key) in enumerate((("window", "window "), ("shared", ""))):
         top, right = n * EACH, known[way]["right"]
+        at = END._replace(top=END.top + top)
         parts += [
-            *_shelf(way, key, END._replace(top=END.top + top)),
-            *_bar(f"{key}right", (LEFT, top + 98), LONG, right, BLUE),
+            _most(key, known[way], at),
+            *_shelf(way, key, at),
+            *_bar(f"{key}right", (LEFT, top + 102), LONG, right, BLUE),
             word(f"{key}name", LEFT, top + 22, WAYS[way][0], INK, "start", BIG, HEAVY),
             word(f"{key}keeps", RIGHT, top + 22, f"{share(way):.0%} kept", PURPLE, "end"),
-            word(f"{key}of all", RIGHT, top + 88, f"{right:.0%}", BLUE, "end", HERO, HEAVY),
-            word(f"{key}of all name", RIGHT, top + 110, "right", BLUE, "end"),
+            word(f"{key}of all", RIGHT, top + 92, f"{right:.0%}", BLUE, "end", HERO, HEAVY),
+            word(f"{key}of all name", RIGHT, top + 114, "right if far", BLUE, "end", SMALL),
         ]
-    guess = word("guessed", LEFT + LONG / LETTERS, 129, "guess", GREY, size=SMALL)
-    return [*parts, guess, word("price", LEFT, EACH + 129, price, GREY, "start", SMALL)]
+    return parts
