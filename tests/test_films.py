@@ -222,8 +222,8 @@ def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead()
         end = at[n] + 10
         assert ends(frames[4][f"copied {n}"]) == pytest.approx((at[n + 1] - 10, end), abs=0.1)
         assert points(frames[4][f"copied {n} tip"])[1, 0] == pytest.approx(end, abs=0.1)
-    orange = [n for n in at if frames[4][f"word {n}"]["fill"] == ORANGE.drawn]
-    assert orange == [*range(6)]  # the last has none to copy
+    lit = [word for word in at if frames[4][f"word {word}"]["fill"] == ORANGE.drawn]
+    assert lit == [*range(6)]  # the last has none to copy
 
 
 @pytest.mark.lessons("07-multi-head")
@@ -663,11 +663,10 @@ def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> 
     assert float(edges["v"]["y"]) > float(frames[-1]["Z 2 1"]["y"]) + film.CELL
     many = {"n": 3, "k": 4, "m": 3, "v": 2}
     arrays = {"Q": "kn", "K": "mk", "scores S": "mn", "S": "mn", "V": "vm", "Z": "vn"}
-    for name, (across, down) in arrays.items():  # what is S at first is A in the end
-        cells = [look for key, look in frames[-1].items() if key[:-4] == name]
-        assert len({float(cell["x"]) for cell in cells}) == many[across]
-        assert len({float(cell["y"]) for cell in cells}) == many[down]
-        assert {cell["width"] for cell in cells} | {cell["height"] for cell in cells} == {
+    for name, axes in arrays.items():  # what is S at first is A in the end
+        own = [look for key, look in frames[-1].items() if key[:-4] == name]
+        assert [len({cell[side] for cell in own}) for side in "xy"] == [many[axis] for axis in axes]
+        assert {cell[side] for cell in own for side in ("width", "height")} == {
             film.CELL - film.AIR
         }
     for line, product in ((scores, film.S), (mix, film.Z)):
@@ -1382,10 +1381,9 @@ def test_bars_are_times_that_six_trips_and_computing_fill_mostly() -> None:
         assert ("computes" in look) == (look is looks[-1])
         for name, seconds in {"bar naive": slow, "bar sdpa": fast, "computes": alone}.items():
             if name in look:
-                assert (look[name]["x"], look[name]["width"]) == (
-                    film.LEFT,
-                    pytest.approx(film.LONG * seconds / slow, abs=0.01),
-                )
+                assert look[name]["x"] == film.LEFT
+                long = pytest.approx(film.LONG * seconds / slow, abs=0.01)
+                assert look[name]["width"] == long
 
 
 @pytest.mark.lessons("13-gpu-sdpa")
