@@ -923,32 +923,29 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     )
     np.testing.assert_allclose(wide / tiles_film.UNIT / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(high / tiles_film.STEP, tiles_film.VALUES)
-    block = last["block"]  # as wide as all, and level
-    assert float(block["width"]) == pytest.approx(wide.sum(), abs=0.05)
-    for each in (block, last["column 4"], last["column 5"]):  # which were poured into it
-        assert float(each["height"]) / tiles_film.STEP == pytest.approx(answers[0], abs=1e-3)
-    assert {float(last[key]["opacity"]) for key in last if key[:6] == "column"} == {0}
     one, other = last["once in"], last["kept in"]  # alike, and both as far from what they hold
     assert [one[name] for name in ("y", "width", "height")] == [
         other[name] for name in ("y", "width", "height")
     ]
-    starts = float(last["once column 0"]["x"]), float(block["x"])
+    blocks = [last[key] for key in ("kept A", "kept AB", "block")]
+    starts = float(last["once column 0"]["x"]), float(blocks[0]["x"])
     assert starts[0] - float(one["x"]) == starts[1] - float(other["x"])
-    assert [*points(last["same"])[:, 0]] == [*starts]  # from all columns to the block's top
+    end = float(blocks[2]["x"]) + float(blocks[2]["width"])
+    assert [*points(last["same"])[:, 0]] == [starts[0], pytest.approx(end)]  # over all, to the last
     level = tiles_film.LOW - points(last["same"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
     assert (texts["level"], texts["answer"]) == (f"{answers[0]:.1f}", "answer")
     assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
-    steps = points(last["levels"])  # after each block of keys, the average so far
-    thirds = starts[1] + wide.sum() * np.array([0, 1, 1, 2, 2, 3]) / 3
-    np.testing.assert_allclose(steps[:, 0], thirds, atol=0.1)
-    for j, name in enumerate("ABC"):
-        so_far = np.average(tiles_film.VALUES[: 2 * j + 2], weights=weights[0, : 2 * j + 2])
-        levels = (tiles_film.LOW - steps[2 * j : 2 * j + 2, 1]) / tiles_film.STEP
-        np.testing.assert_allclose(levels, so_far, atol=2e-3)
-        assert texts[f"so far {name}"] == f"{so_far:.1f}"
-        assert texts[f"of {name}"] == "ABC"[: j + 1]
+    per_width = float(blocks[2]["width"]) / s
+    for j, block in enumerate(blocks):  # after each block of keys: as wide as its sum, one scale
+        scores, values = tiles_film.SCORES[0, : 2 * j + 2], tiles_film.VALUES[: 2 * j + 2]
+        so_far = np.average(values, weights=np.exp(scores))
+        assert float(block["height"]) / tiles_film.STEP == pytest.approx(so_far, abs=1e-3)
+        width = np.exp(scores - scores.max()).sum()
+        assert float(block["width"]) / per_width == pytest.approx(width, abs=1e-3)
+        assert texts[f"so far {'ABC'[j]}"] == f"{so_far:.1f}"
+        assert texts[f"of {'ABC'[j]}"] == "ABC"[: j + 1]
 
 
 @pytest.mark.lessons("11-cost")
@@ -989,7 +986,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
 @pytest.mark.lessons("11-cost")
 def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
     frames = shown("11-cost")
-    sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames]
+    sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames[:-1]]
     for parts, start, kinds in [*sides, (frames[-1], tiles_film.OTHER, ("once column",))]:
         right = float(start)
         for key in sorted(key for key in parts if key.startswith(kinds) and "width" in parts[key]):
