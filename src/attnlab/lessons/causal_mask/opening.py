@@ -17,9 +17,9 @@ MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN)
 EDGE = ROWS[LAST] + STEP / 2  # where curtains of rows end
 TOP, TALL = 36, 38  # of rows, under their headings
 LARGE, LETTERS = 28, 20  # while words come; in rows
-LINE, BAND, CARD = 162, 72, 48  # the middle of a line of words; heights of its curtain and cards
+LINE, BAND, CARD = 142, 84, 52  # the middle of a line of words; heights of its curtain and cards
 FLOOR, BOTTOM = LINE - CARD / 2 - 6, LINE + BAND / 2  # of arcs; of the curtain
-NEAREST, FARTHER = 34, 0.55  # pull of arcs; more for each unit across
+NEAREST, FARTHER = 36, 0.45  # pull of arcs; more for each unit across
 NEXT, GUESS, TICK = 358, 416, 462  # middles of what comes, of guesses, of their signs
 DARK, PALE = 0.3, 0.12  # a place that gets weight 1; in a row that is not told of
 LEAST = 0.1  # a weight that is drawn
@@ -72,8 +72,8 @@ def _alone(rows: list[list[float]], n: int) -> list[Part]:
         *_cells(rows[asks], n, MIDDLES, LINE, CARD),
         *(_coming(m, m == asks, m != n) for m in range(behind)),
         arc("listens", x, MIDDLES[to], FLOOR, rows[asks][to], ORANGE, thickest=7, pull=pull),
-        word("pass", x, BOTTOM + 24, "pass", GREY, size=SMALL),
-        word("count", x, BOTTOM + 54, f"{n}", GREY, size=28, weight=600),
+        word("pass", x, BOTTOM + 26, "pass", GREY, size=SMALL),
+        word("count", x, BOTTOM + 62, f"{n}", GREY, size=36, weight=600),
         *_cloth("curtain", BOTTOM - BAND, BAND, edge, WIDE),
         *([says] if n < PASSES[2] else []),
         box(f"card {n}", (MIDDLES[n] - half, LINE - CARD / 2), (2 * half, CARD), GROUND),
@@ -123,7 +123,7 @@ def _copied() -> list[Part]:
         tip = [(to - 8, FLOOR - 9), (to, FLOOR), (to + 8, FLOOR - 9)]
         cloths += _cloth(f"curtain {n + 1}", TOP + TALL * n, TALL, EDGE, EDGE)
         arcs += [
-            arc(f"copied {n}", start, to, FLOOR, 1, ORANGE, thickest=5, pull=80),
+            arc(f"copied {n}", start, to, FLOOR, 1, ORANGE, thickest=5, pull=66),
             line(f"copied {n} tip", tip, ORANGE, 5),
         ]
     middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
@@ -131,7 +131,7 @@ def _copied() -> list[Part]:
         *cloths,
         *(_coming(n, n < LAST) for n in range(len(TEXT))),
         *arcs,
-        word("copy", middle, FLOOR - 86, "copy?", ORANGE, size=36, weight=600),
+        word("copy", middle, FLOOR - 66, "copy?", ORANGE, size=36, weight=600),
         word("one", middle, BOTTOM + 24, "one pass", GREY, size=SMALL),
         *_cloth("curtain", BOTTOM - BAND, BAND, WIDE, WIDE),
     ]
@@ -155,13 +155,11 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             parts.append(word(f"row {n}", 10, y, f"{n}", GREY, size=SMALL))
         lit = {cell.key for cell in cells}
         for m in range(asks):
-            look = TEXT[m], INK, "middle", LETTERS, 400, 1 if f"{asks} to {m}" in lit else 0.5
+            look = TEXT[m], INK, "middle", LETTERS, 400, 1 if f"{asks} to {m}" in lit else 0.7
             parts.append(word(f"word {m} of {n}", ROWS[m], y, *look))
-        found = DARK if shown == 2 and is_again else 0
         parts += [
             word(f"word {asks}", ROWS[asks], y, TEXT[asks], ORANGE, size=LETTERS, weight=600),
             word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS),
-            box(f"found {n}", (GUESS - 24, middle - high / 2), (48, high), BLUE, found),
             word(f"guess {n}", GUESS, y, guess if shown else "?", size=LETTERS),
         ]
         cloths += _cloth(f"curtain {n}", top, TALL, ROWS[asks] + STEP / 2, EDGE)
@@ -169,6 +167,8 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             colour, points = SIGNS[guess == TEXT[n]]
             sign = [(TICK + right, middle + down) for right, down in points]
             parts.append(line(f"sign {n}", sign, colour, 4))
+            if TEXT[n] not in TEXT[:n]:
+                parts.append(word(f"new {n}", EDGE - 10, y, "new", PURPLE, "end", SMALL))
     parts += [
         word("next", NEXT, 24, "next", GREY, size=SMALL),
         word("guesses", GUESS, 24, "guess", GREY, size=SMALL),
