@@ -173,14 +173,16 @@ def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_th
         colour, points_ = SIGNS[guess == TEXT[n]]
         assert solved[f"sign {n}"][0]["stroke"] == colour.drawn
         assert str(solved[f"sign {n}"][0]["d"]).count("L") == len(points_) - 1
-        is_again = n > AGAIN
-        blue = [float(frame[f"found {n}"][0]["fill-opacity"]) for frame in frames]
-        assert blue == [0, 0, 0.3 * is_again]
-        if is_again:
+        is_new = TEXT[n] not in TEXT[:n]
+        assert [f"new {n}" in f for f in frames] == [False, False, is_new]
+        assert is_new or guess == TEXT[n]  # misses were new
+        if n > AGAIN:
             assert guess == TEXT[listens[n - 1]]
         right += guess == TEXT[n]
-    told = opening_of("06-causal-mask").state["frames"][-1]["told"]
-    assert f"{right} right. The second “{TEXT[0]}” listens to “{TEXT[1]}”" in told
+    told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
+    assert right == 4
+    assert "4 right; both missed words were new. The second “fox” listens" in told[-1]
+    assert all(f"listens to “{TEXT[1]}” (0.99)" in told[n] for n in (2, -1))
 
 
 @pytest.mark.lessons("06-causal-mask")

@@ -12,15 +12,15 @@ from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
-HIGH, COLUMN, STEP = 270, 66, 43  # of the sheet; how wide a word's place is; in rows
-MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN), (44, STEP)))
+HIGH, COLUMN, STEP = 270, 66, 46  # of the sheet; how wide a word's place is; in rows
+MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN), (41, STEP)))
 EDGE = ROWS[LAST] + STEP / 2  # where curtains of rows end
 TOP, TALL = 36, 38  # of rows, under their headings
-LARGE, LETTERS = 28, 20  # while words come; in rows
+LARGE, LETTERS = 28, 21  # while words come; in rows
 LINE, BAND, CARD = 142, 84, 52  # the middle of a line of words; heights of its curtain and cards
 FLOOR, BOTTOM = LINE - CARD / 2 - 6, LINE + BAND / 2  # of arcs; of the curtain
 NEAREST, FARTHER = 36, 0.45  # pull of arcs; more for each unit across
-NEXT, GUESS, TICK = 358, 416, 462  # middles of what comes, of guesses, of their signs
+NEXT, GUESS, TICK = 369, 422, 467  # middles of what comes, of guesses, of their signs
 DARK, PALE = 0.3, 0.12  # a place that gets weight 1; in a row that is not told of
 LEAST = 0.1  # a weight that is drawn
 SIGNS = {  # by whether a guess is right
@@ -46,8 +46,8 @@ def opening() -> Film:
         "So a curtain hides from each word what follows it: the mask. Six rows, one text.",
         "Now it is one pass. Each orange word listens most to a blue one, never ahead, and guesses "
         "the next.",
-        f"One pass, six guesses: {right} right. The second “{TEXT[0]}” listens to “{TEXT[1]}”, "
-        "as in pass 5, and guesses it.",
+        f"{right} right; both missed words were new. The second “{TEXT[0]}” listens to “{TEXT[1]}” "
+        f"({max(rows[AGAIN]):.2f}), as in pass 5, and guesses it.",
     )
     frames = [
         *(Frame(_alone(rows, n), told) for n, told in zip(PASSES, tells, strict=True)),
@@ -131,8 +131,8 @@ def _copied() -> list[Part]:
         *cloths,
         *(_coming(n, n < LAST) for n in range(len(TEXT))),
         *arcs,
-        word("copy", middle, FLOOR - 66, "copy?", ORANGE, size=36, weight=600),
-        word("one", middle, BOTTOM + 24, "one pass", GREY, size=SMALL),
+        word("copy", middle, FLOOR - 72, "copy?", ORANGE, size=36, weight=600),
+        word("one", middle, BOTTOM + 50, "one pass", GREY, size=28, weight=600),
         *_cloth("curtain", BOTTOM - BAND, BAND, WIDE, WIDE),
     ]
 
@@ -140,8 +140,8 @@ def _copied() -> list[Part]:
 def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
     """For each pass a row: its word, pale those before it, a curtain, and what came and is guessed.
 
-    Then it is shown to what words listen and what is guessed, and then what is right. There paler
-    is what words listen to that come for the first time; what the others do is what they guess.
+    Then it is shown to what words listen and what is guessed, and then what is right, and what is
+    new. There paler is what words listen to that come for the first time.
     """
     cloths, cells, parts = list[Part](), list[Part](), list[Part]()
     for n, guess in enumerate(guesses, 1):
