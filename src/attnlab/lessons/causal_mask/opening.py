@@ -12,15 +12,15 @@ from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
-HIGH, COLUMN, STEP = 270, 66, 43  # of the sheet; how wide a word's place is; in rows
-MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN), (44, STEP)))
+HIGH, COLUMN, STEP = 270, 66, 46  # of the sheet; how wide a word's place is; in rows
+MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN), (41, STEP)))
 EDGE = ROWS[LAST] + STEP / 2  # where curtains of rows end
 TOP, TALL = 36, 38  # of rows, under their headings
-LARGE, LETTERS = 28, 20  # while words come; in rows
-LINE, BAND, CARD = 162, 72, 48  # the middle of a line of words; heights of its curtain and cards
+LARGE, LETTERS = 28, 21  # while words come; in rows
+LINE, BAND, CARD = 142, 84, 52  # the middle of a line of words; heights of its curtain and cards
 FLOOR, BOTTOM = LINE - CARD / 2 - 6, LINE + BAND / 2  # of arcs; of the curtain
-NEAREST, FARTHER = 34, 0.55  # pull of arcs; more for each unit across
-NEXT, GUESS, TICK = 358, 416, 462  # middles of what comes, of guesses, of their signs
+NEAREST, FARTHER = 36, 0.45  # pull of arcs; more for each unit across
+NEXT, GUESS, TICK = 369, 422, 467  # middles of what comes, of guesses, of their signs
 DARK, PALE = 0.3, 0.12  # a place that gets weight 1; in a row that is not told of
 LEAST = 0.1  # a weight that is drawn
 SIGNS = {  # by whether a guess is right
@@ -46,8 +46,8 @@ def opening() -> Film:
         "So a curtain hides from each word what follows it: the mask. Six rows, one text.",
         "Now it is one pass. Each orange word listens most to a blue one, never ahead, and guesses "
         "the next.",
-        f"One pass, six guesses: {right} right. The second “{TEXT[0]}” listens to “{TEXT[1]}”, "
-        "as in pass 5, and guesses it.",
+        f"{right} right; both missed words were new. The second “{TEXT[0]}” listens to “{TEXT[1]}” "
+        f"({max(rows[AGAIN]):.2f}), as in pass 5, and guesses it.",
     )
     frames = [
         *(Frame(_alone(rows, n), told) for n, told in zip(PASSES, tells, strict=True)),
@@ -72,8 +72,8 @@ def _alone(rows: list[list[float]], n: int) -> list[Part]:
         *_cells(rows[asks], n, MIDDLES, LINE, CARD),
         *(_coming(m, m == asks, m != n) for m in range(behind)),
         arc("listens", x, MIDDLES[to], FLOOR, rows[asks][to], ORANGE, thickest=7, pull=pull),
-        word("pass", x, BOTTOM + 24, "pass", GREY, size=SMALL),
-        word("count", x, BOTTOM + 54, f"{n}", GREY, size=28, weight=600),
+        word("pass", x, BOTTOM + 26, "pass", GREY, size=SMALL),
+        word("count", x, BOTTOM + 62, f"{n}", GREY, size=36, weight=600),
         *_cloth("curtain", BOTTOM - BAND, BAND, edge, WIDE),
         *([says] if n < PASSES[2] else []),
         box(f"card {n}", (MIDDLES[n] - half, LINE - CARD / 2), (2 * half, CARD), GROUND),
@@ -123,7 +123,7 @@ def _copied() -> list[Part]:
         tip = [(to - 8, FLOOR - 9), (to, FLOOR), (to + 8, FLOOR - 9)]
         cloths += _cloth(f"curtain {n + 1}", TOP + TALL * n, TALL, EDGE, EDGE)
         arcs += [
-            arc(f"copied {n}", start, to, FLOOR, 1, ORANGE, thickest=5, pull=80),
+            arc(f"copied {n}", start, to, FLOOR, 1, ORANGE, thickest=5, pull=66),
             line(f"copied {n} tip", tip, ORANGE, 5),
         ]
     middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
@@ -131,8 +131,8 @@ def _copied() -> list[Part]:
         *cloths,
         *(_coming(n, n < LAST) for n in range(len(TEXT))),
         *arcs,
-        word("copy", middle, FLOOR - 86, "copy?", ORANGE, size=36, weight=600),
-        word("one", middle, BOTTOM + 24, "one pass", GREY, size=SMALL),
+        word("copy", middle, FLOOR - 72, "copy?", ORANGE, size=36, weight=600),
+        word("one", middle, BOTTOM + 50, "one pass", GREY, size=28, weight=600),
         *_cloth("curtain", BOTTOM - BAND, BAND, WIDE, WIDE),
     ]
 
@@ -140,8 +140,8 @@ def _copied() -> list[Part]:
 def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
     """For each pass a row: its word, pale those before it, a curtain, and what came and is guessed.
 
-    Then it is shown to what words listen and what is guessed, and then what is right. There paler
-    is what words listen to that come for the first time; what the others do is what they guess.
+    Then it is shown to what words listen and what is guessed, and then what is right, and what is
+    new. There paler is what words listen to that come for the first time.
     """
     cloths, cells, parts = list[Part](), list[Part](), list[Part]()
     for n, guess in enumerate(guesses, 1):
@@ -155,13 +155,11 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             parts.append(word(f"row {n}", 10, y, f"{n}", GREY, size=SMALL))
         lit = {cell.key for cell in cells}
         for m in range(asks):
-            look = TEXT[m], INK, "middle", LETTERS, 400, 1 if f"{asks} to {m}" in lit else 0.5
+            look = TEXT[m], INK, "middle", LETTERS, 400, 1 if f"{asks} to {m}" in lit else 0.7
             parts.append(word(f"word {m} of {n}", ROWS[m], y, *look))
-        found = DARK if shown == 2 and is_again else 0
         parts += [
             word(f"word {asks}", ROWS[asks], y, TEXT[asks], ORANGE, size=LETTERS, weight=600),
             word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS),
-            box(f"found {n}", (GUESS - 24, middle - high / 2), (48, high), BLUE, found),
             word(f"guess {n}", GUESS, y, guess if shown else "?", size=LETTERS),
         ]
         cloths += _cloth(f"curtain {n}", top, TALL, ROWS[asks] + STEP / 2, EDGE)
@@ -169,6 +167,8 @@ def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list
             colour, points = SIGNS[guess == TEXT[n]]
             sign = [(TICK + right, middle + down) for right, down in points]
             parts.append(line(f"sign {n}", sign, colour, 4))
+            if TEXT[n] not in TEXT[:n]:
+                parts.append(word(f"new {n}", EDGE - 10, y, "new", PURPLE, "end", SMALL))
     parts += [
         word("next", NEXT, 24, "next", GREY, size=SMALL),
         word("guesses", GUESS, 24, "guess", GREY, size=SMALL),

@@ -42,7 +42,7 @@ NARROW = 18  # a column whose value stands beside its top
 LARGEST = (443, 33)  # the largest score so far
 LEVEL, LOUD = 26, 40  # size of a block's height; of how many scores are held, and of the answer
 DARK, PALE, FACE = 0.6, 0.2, 0.25  # of a largest score, others, a block
-HEADS, BOXES = 40, 58  # of both ways in the end: the line over them, and their tops
+HEADS, BOXES, GAP = 40, 58, 10  # of both ways in the end: line over them, tops, between blocks
 
 
 class Kept(NamedTuple):
@@ -252,38 +252,35 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
 
 
 def _both(met: list[Kept]) -> list[Part]:
-    """All columns of the first query beside what its tiles became, and one level."""
-    weights, last = np.exp(SCORES[0] - met[-1].m), BLOCK * (BLOCKS - 1)
+    """All columns of the first query beside the blocks its tiles became, and one level."""
+    weights = np.exp(SCORES[0] - met[-1].m)
     answer = weights @ VALUES / weights.sum()
     y, side = LOW - STEP * answer, OTHER + ROOM[0] - SUMS
-    middle, wide = (side + ROOM[0] + ROOM_SIZE[0]) / 2, UNIT * weights.sum()
-    once = _columns(0, weights, VALUES, OTHER, "", 1)
-    size, left = (ROOM_SIZE[0], LOW + 3 - BOXES), SUMS + UNIT * weights[:last].sum()
+    middle, size = (side + ROOM[0] + ROOM_SIZE[0]) / 2, (ROOM_SIZE[0], LOW + 3 - BOXES)
+    left, end = float(SUMS), ROOM[0] + ROOM_SIZE[0] - (SUMS - ROOM[0])
+    small = (end - SUMS - GAP * (BLOCKS - 1)) / sum(kept.s for kept in met)  # px for 1, wide
     parts = [
         *_holds(side, HEADS, TOKENS, GREY, "at once"),
         *_holds(ROOM[0], HEADS, BLOCK, ORANGE, "at a time"),
         box("once in", (side, BOXES), size, GREY, 0.04, 2),
         box("kept in", (ROOM[0], BOXES), size, ORANGE, 0.04, 2),
-        *(part._replace(key=f"once {part.key}") for part in once),
-        *_block(met[-1])[:1],
-        *_columns(last, weights[last:], np.full(BLOCK, answer), left, "", 0),
+        *(p._replace(key=f"once {p.key}") for p in _columns(0, weights, VALUES, OTHER, "", 1)),
+        word("what", SUMS, LOW - STEP * met[0].answer - 9, "so far", GREY, "start", SMALL),
     ]
-    levels: list[Place] = []
-    for j, kept in enumerate(met):
-        ends, high = [SUMS + wide * n / BLOCKS for n in (j, j + 1)], LOW - STEP * kept.answer
-        levels += [(x, high) for x in ends]
-        n, name, x, about = j * BLOCK, NAMES[j], sum(ends) / 2, min(high, y)
+    for j, (name, kept) in enumerate(zip(NAMES, met, strict=True)):
+        n, key, wide, high = j * BLOCK, NAMES[: j + 1], small * kept.s, STEP * kept.answer
         first = OTHER + UNIT * (weights[:n].sum() + weights[n] / 2)
+        about, corner = left + wide / 2, (left, LOW - high)
         parts += [
             word(f"once {name}", first, LOW - STEP * VALUES[n] - 7, name, size=SMALL, weight=600),
-            word(f"of {name}", x, about + 33, NAMES[: j + 1], size=SMALL, weight=600),
-            word(f"so far {name}", x, about - 9, f"{kept.answer:.1f}", weight=700),
+            box("block" if kept is met[-1] else f"kept {key}", corner, (wide, high), ORANGE, FACE),
+            word(f"of {name}", about, LOW - 12, key, size=SMALL, weight=600),
+            word(f"so far {name}", about, LOW - high + 24, f"{kept.answer:.1f}", weight=700),
         ]
+        left += wide + GAP
     return [
         *parts,
-        line("same", [(OTHER, y), (SUMS, y)], INK, 3),
-        line("levels", levels, ORANGE, 3),
-        word("what", levels[1][0] + 4, levels[0][1] - 9, "so far", GREY, "start", SMALL),
+        line("same", [(OTHER, y), (end, y)], INK, 3),
         word("level", middle, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
         word("answer", middle, y + 22, "answer", size=SMALL),
     ]

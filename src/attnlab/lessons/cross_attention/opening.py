@@ -23,13 +23,13 @@ LABELS = {"keys and values (German)": 15, "queries (English)": 264}
 ABOVE, BELOW = MEANT + 16, LOW - 33  # where lines arrive, and where they leave
 LEFT = 9  # of what the lines of words are
 PLACES = (23, 88, 175, 256, 343, 436)  # of words, in both lines
-ANEW = (51, 142, 203, *PLACES[3:])  # of German words when it begins with another
+ANEW = (51, 138, 208, *PLACES[3:])  # of German words when it begins with another
 TO = PLACES[: len(ASKS)]
 THICK, THIN = 16, 3  # a line of weight 1; one that has no weight yet
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
 TOLD = 0.1  # a weight that is told
 AROUND = 4  # how far a value that is brought back reaches beyond its line
-BIG = 24  # weights
+BIG, PALE = 24, 0.5  # weights; what was
 READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
 OTHERS = [n for n in range(len(ASKS)) if n not in CROSSING]
 EVERY = range(len(ASKED))
@@ -56,7 +56,6 @@ def opening() -> Film:
     all_five = dict.fromkeys(range(len(ASKS)), BLUE)
     still: Colours = {fits: BLUE, YESTERDAY: PURPLE}
     of_yesterday = f"{shares[YESTERDAY][yesterday]:.2f}"
-    before = PLACES[FIRST] + 92, (ABOVE + BELOW) / 2 - 20, f"{of_yesterday} before"
     frames = [
         Frame(
             [*_in_order(fits), *_words({fits: BLUE}, {best[fits]: BLUE})],
@@ -92,8 +91,9 @@ def opening() -> Film:
             [
                 *chain(*(_before(n, told[n], still[n]) for n in still)),
                 *chain(*(_lines(n, moved[n], still[n]) for n in still)),
-                *chain(*(_weights(n, moved[n], anew, still[n]) for n in still)),
-                word("before", *before, GREY, "start", SMALL),
+                *_weights(YESTERDAY, moved[YESTERDAY], anew, PURPLE),
+                word("before", TO[YESTERDAY] + 18, BELOW - 16, "as before", GREY, "start", SMALL),
+                word("old", PLACES[FIRST] + 80, ABOVE + 42, "old place", GREY, "start", SMALL),
                 *_words(still, {best[n]: still[n] for n in still}, BEGUN, GREY),
             ],
             f"“{ASKED[FIRST].capitalize()} habe ich …” is good German, too. "
@@ -226,10 +226,12 @@ def _lines(n: int, told: Told, colour: Colour, way: float = 1) -> list[Part]:
 
 
 def _before(n: int, told: Told, colour: Colour) -> list[Part]:
-    """Where a word's line was: dashed, to a hollow end."""
+    """Where a word's line was: pale and dashed, to a hollow end."""
     [(m, leaves, arrives, _)] = told
-    was = curve(f"was {n} to {m}", (leaves, BELOW), (arrives, ABOVE), colour, THIN, upright=True)
+    ends = (leaves, BELOW), (arrives, ABOVE)
+    was = curve(f"was {n} to {m}", *ends, colour, THIN, PALE, upright=True)
+    ring = dot(f"was at {m}", arrives, ABOVE, 6, GROUND, edge=colour)
     return [
         was._replace(look={**was.look, "stroke-dasharray": "5 7"}),
-        dot(f"was at {m}", arrives, ABOVE, 6, GROUND, edge=colour),
+        ring._replace(look={**ring.look, "stroke-opacity": PALE}),
     ]

@@ -18,14 +18,11 @@ STEP = 0.1  # how far a score is raised
 HIGH, BOTTOM, UNIT, HEADS = 270, 302, 31, 15  # of the sheet; y of 0; px for 1; columns' names
 SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width of a book's parts
 BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
-LEFT, RIGHT, BAND, WIDE = 170, 213, 10, 86  # ends of ribbons; widths of their ends and the answer
-SCALE, SWING, MARK = 326, 64, 358  # the answer's scale, a step on it, and books' arrows beside it
+LEFT, RIGHT, BAND, WIDE = 170, 213, 10, 80  # ends of ribbons; widths of their ends and the answer
+SCALE, SWING, MARK = 314, 64, 356  # the answer's scale, a step on it, and books' arrows beside it
 SLOPE, THIN = 479, 4  # end of results; a bar's width at first
-BARS, SHARE, ASIDE = (
-    (100.0, 228.0, 356.0),
-    8 * UNIT,
-    56,
-)  # bars' left; px for a share of 1; books' way
+BARS, SHARE, ASIDE = (100.0, 186.0, 272.0), 8 * UNIT, 56  # bars' left; px for 1; books' way
+PRODUCT, RESULT = 146, 56  # how long they are
 CUTS = (UNIT, 2 * UNIT, 3 * UNIT)  # of bars, from their edges, into squares
 Numbers = Sequence[float]
 
@@ -59,7 +56,7 @@ def opening() -> Film:
         ),
         Frame(
             _bars(),
-            f"Why? A's value is {far[a]:g} above the answer, B's level with it, "
+            f"Why these slopes? A's value is {far[a]:g} above the answer, B's level with it, "
             f"C's {-far[c]:g} below.",
         ),
         Frame(
@@ -149,7 +146,7 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     return [
         *parts,
         box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
-        word("answer", words, middle + 21, f"{answer(scores):.2f}", size=26, weight=700),
+        word("answer", words, middle + 21, f"{answer(scores):.2f}", size=24, weight=700),
     ]
 
 
@@ -197,8 +194,9 @@ def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
         key, result = ("slope", _signed(pulls[n])) if pulls else ("by", says)
         parts.append(word(f"{key} {name}", SLOPE, y + 10, result, colour, "end", 26, 700))
         if pulls and n == books[0]:
-            divided = f"{says} ÷ {STEP:g} ≈ {result}"
-            parts.append(word("division", SLOPE, HEADS + 28, divided, colour, "end", SMALL, 600))
+            divided = f"{says} ÷ {STEP:g}"
+            parts.append(word("division", SLOPE, y - 18, divided, colour, "end", SMALL))
+            parts.append(word("nearly", SLOPE - 44, y + 9, "≈", colour, "end", 22))
     return parts
 
 
@@ -212,17 +210,13 @@ def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: f
 
 def _bars(worked: Sequence[int] = ()) -> list[Part]:
     """From the answer's height to values'; of these books as wide as shares, in squares."""
-    y, end = _y(z := answer(SCORES)), BARS[-1] + SHARE * max(weights(SCORES))
+    y, end = _y(z := answer(SCORES)), SLOPE
     parts = [
         word("values", PAGE[0] - ASIDE, HEADS, "value", GREY, size=SMALL),
         line("level", [(BARS[0] - 40, y), (end, y)], INK, 1.5),
-        word("level is", end - 104, y - 10, "answer", size=SMALL),
-        word("answer", end - 34, y - 10, f"{z:.2f}", size=26, weight=700),
+        word("level is", end, y - 36, "answer", anchor="end", size=SMALL),
+        word("answer", end, y - 10, f"{z:.2f}", anchor="end", size=26, weight=700),
     ]
-    if worked:
-        parts.append(word("areas", end, 58, "slope = length × width", anchor="end", weight=600))
-    if len(worked) > 1:
-        parts.append(word("alike", end, 86, "A and C: 8 squares each", GREY, "end", SMALL))
     return [*parts, *(part for n in range(len(BOOKS)) for part in _bar(n, n in worked))]
 
 
@@ -238,21 +232,27 @@ def _bar(n: int, grown: bool) -> list[Part]:
         *_book(name, y, f"{VALUES[n]:g}", colour, ASIDE),
         box(f"pull {name}", (left, top), (across, high), colour, 0.5 if away else 1),
     ]
-    says = word(f"of {name}", middle, half + 13 if away else y - 10, slope, size=34, weight=700)
     if not away:
-        return [*parts, says]
-    place, anchor, aside = (right + 8, "start", -9) if away > 0 else (left - 8, "end", high + 21)
-    long, wide = f"{abs(away):g} long", f"{share:.2f} wide"
+        return [*parts, word(f"of {name}", middle, y - 10, slope, size=34, weight=700)]
+    rises, where = away > 0, "above" if away > 0 else "below"
+    outer, inner = (left - 10, left + across + 12) if rises else (left + across + 10, left - 12)
+    ahead, beside = ("start", "end") if rises else ("end", "start")
     parts += [
         line(f"level {name}", [(BARS[0] - 40, y), (right, y)], GREY, 1.5, 1, "2 5"),
-        word(f"long {name}", place, half + 6, long, colour, anchor, SMALL),
+        word(f"far {name}", outer, half + 6, f"{abs(away):g} {where}", colour, beside, SMALL),
     ]
     if grown:
         cuts = [[(left + at, top), (left + at, top + high)] for at in CUTS if at < full - 1]
         cuts += [[(left, top + at), (right, top + at)] for at in CUTS if at < high - 1]
         parts += [line(f"cut {name} {k}", ends, GROUND, 1) for k, ends in enumerate(cuts)]
+        wide, aside = f"{share:.2f} wide", -9 if rises else high + 21
         parts.append(word(f"wide {name}", middle, top + aside, wide, colour, size=SMALL))
-    return [*parts, says]
+        product, inner = f"{_signed(away)} × {share:.2f} =", inner + PRODUCT * rises
+        end = inner - (10 if rises else RESULT)
+        parts.append(word(f"area {name}", end, half + 10, product, INK, "end"))
+    if rises:
+        parts.append(word("slope", inner, half - 22, "slope", GREY, "start", SMALL))
+    return [*parts, word(f"of {name}", inner, half + 12, slope, INK, ahead, 34, 700)]
 
 
 def _signed(number: float, places: int = 0) -> str:
