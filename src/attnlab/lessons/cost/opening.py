@@ -258,7 +258,7 @@ def _both(met: list[Kept]) -> list[Part]:
     y, side = LOW - STEP * answer, OTHER + ROOM[0] - SUMS
     middle, size = (side + ROOM[0] + ROOM_SIZE[0]) / 2, (ROOM_SIZE[0], LOW + 3 - BOXES)
     left, end = float(SUMS), ROOM[0] + ROOM_SIZE[0] - (SUMS - ROOM[0])
-    small = (end - SUMS - GAP * (BLOCKS - 1)) / sum(kept.s for kept in met)  # px for 1, wide
+    wide = (end - SUMS - GAP * (BLOCKS - 1)) / BLOCKS  # of each: they have not one max
     parts = [
         *_holds(side, HEADS, TOKENS, GREY, "at once"),
         *_holds(ROOM[0], HEADS, BLOCK, ORANGE, "at a time"),
@@ -268,7 +268,7 @@ def _both(met: list[Kept]) -> list[Part]:
         word("what", SUMS, LOW - STEP * met[0].answer - 9, "so far", GREY, "start", SMALL),
     ]
     for j, (name, kept) in enumerate(zip(NAMES, met, strict=True)):
-        n, key, wide, high = j * BLOCK, NAMES[: j + 1], small * kept.s, STEP * kept.answer
+        n, key, high = j * BLOCK, NAMES[: j + 1], STEP * kept.answer
         first = OTHER + UNIT * (weights[:n].sum() + weights[n] / 2)
         about, corner = left + wide / 2, (left, LOW - high)
         parts += [

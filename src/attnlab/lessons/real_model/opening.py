@@ -63,7 +63,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         "told apart.",
         f"Three quarters: {late}. These two are still apart: “{cat}”, and “{odd}”, "
         "which is in neither text.",
-        f"All equal: both mix equal shares of the same words. “{odd}” is written twice. "
+        "All equal: equal shares of the same words, which still differ by place. "
         f"{equal} of {all_of} pairs stay apart.",
     )
     sheets = [
@@ -75,7 +75,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         sheet = [*_poured(TEXT, one, OVER), *_poured(TRADED, other, OVER, 1), *_curve(apart, stop)]
         sheets.append(_joined(sheet) if one.word == other.word else sheet)
     frames = [Frame(*both) for both in zip(sheets, told, strict=True)]
-    return Film("Equal attention: two orders, one answer", frames, HIGH)
+    return Film("Equal attention hardly tells two orders apart", frames, HIGH)
 
 
 def _apart() -> list[int]:

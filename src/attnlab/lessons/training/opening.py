@@ -111,7 +111,7 @@ def _told(step: int, loss: float, known: dict[str, Any], share: float) -> str:
     if step == 0:
         return f"Noise. Layer 1’s only head looks everywhere. The loss is {loss:.1f}."
     if step == JUMP[0]:
-        return f"The loss slows near {one:.1f}: a guess from one letter gets as low."
+        return f"The loss is near {one:.1f}: a guess from one letter gets as low."
     if step < JUMP[1]:
         return f"Arcs gather: {share:.0%} goes one letter back. The loss falls below {one:.1f}."
     if step == JUMP[1]:
