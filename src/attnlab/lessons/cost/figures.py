@@ -62,7 +62,7 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         figure,
         f"Seconds for {tokens:,} tokens over the width of a tile, both logarithmic. {by_width}. "
         f"Level lines: {others}.",
-        f"Tiles {'have a best width:' if first < best < last else 'are fastest at width'} "
-        f"{best:,} ({in_seconds(tiles[best])}, against {in_seconds(tiles[end])} at {end:,})\n"
+        f"Fastest measured: {best:,} wide, {in_seconds(tiles[best])}; {end:,} wide takes "
+        f"{in_seconds(tiles[end])}\n"
         f"{tokens:,} tokens. Dashed: ways without tiles.",
     )

@@ -76,7 +76,9 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
     ]
     title = ""
     if len(either) == 1 and both:
-        title = f"{either[0].capitalize()} answers one of two questions; {both[-1]} answer both"
+        title = (
+            f"{either[0].capitalize()} alone answers one of two questions; {both[-1]} answer both"
+        )
     return Picture(
         figure,
         f"Pairs of dots, a pair a seed, {len(shares)} models: the share of right answers about the "

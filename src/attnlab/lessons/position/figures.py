@@ -108,7 +108,7 @@ def dot_products(dots: Numbers, position: int) -> Picture:
         "one colour, strongest in the middle. Right, its row of position "
         f"{position} over the distance: a peak at 0, the same to both sides, falling in waves; "
         f"{near}.",
-        "The dot product of two encodings tells how far, not which way\n"
+        "The dot product of two encodings depends on how far, not which way\n"
         "Scaled so that an encoding with itself gives 1; the places before and after both get "
         f"{pair[0]}."
         if pair[0] == pair[1]

@@ -67,8 +67,8 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
         figure,
         "Two heatmaps of scores, with a pair of mirror images framed, and a dashed piece of the "
         f"diagonal between them. {' '.join(words)}",
-        f"Two matrices may disagree ({said[0]} and {said[1]}); one matrix cannot ({said[2]} and "
-        f"{said[3]})"
+        f"Two matrices let a pair's scores differ ({said[0]} and {said[1]}); one does not "
+        f"({said[2]} and {said[3]})"
         if said[0] != said[1] and said[2] == said[3]
         else "",
     )
