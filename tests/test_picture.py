@@ -291,7 +291,7 @@ def test_what_a_mask_leaves_is_said_of_the_row_that_gains_most_and_a_blocked_row
 def test_two_matrices_are_said_to_disagree_only_where_they_do() -> None:
     draw, other = figures.pure_python.one_matrix_for_two, [[0, 1], [3, 0]]
     said = draw("ab", other, np.eye(2)).title
-    assert said == "Two matrices let a pair's scores differ (1 and 3); one does not (0 and 0)"
+    assert said == "Two matrices let a pair differ (1 and 3); one does not (0 and 0)"
     assert draw("ab", np.eye(2), np.eye(2)).title == ""
 
 

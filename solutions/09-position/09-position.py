@@ -134,9 +134,7 @@ for asked, promised in ((3, 1), (5, 3), (3, 0)):
 # query (q, orange) or the key (k, blue) by slider or arrow keys; then move *both*. Which numbers stay the same?
 
 # %% nbgrader={"grade": false, "grade_id": "see-arrows", "locked": true, "schema_version": 3, "solution": false, "task": false}
-figures.live.RotaryArrows(
-    [2, 0, 2, 0], [1, 0, 0.5, 1], query_at=3, key_at=1, moved=3, degrees=[30, 3]
-)
+figures.live.RotaryArrows([2, 0, 2, 0], [1, 0, 0.5, 1], moved=3, degrees=[30, 3])
 
 # %% [markdown]
 # If you move both, all four arrows turn, and the score stays at 2.20. If you move one, pair 0 changes its part of the

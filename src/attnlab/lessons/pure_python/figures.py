@@ -67,7 +67,7 @@ def one_matrix_for_two(tokens: Sequence[str], Q: Numbers, K: Numbers) -> Picture
         figure,
         "Two heatmaps of scores, with a pair of mirror images framed, and a dashed piece of the "
         f"diagonal between them. {' '.join(words)}",
-        f"Two matrices let a pair's scores differ ({said[0]} and {said[1]}); one does not "
+        f"Two matrices let a pair differ ({said[0]} and {said[1]}); one does not "
         f"({said[2]} and {said[3]})"
         if said[0] != said[1] and said[2] == said[3]
         else "",
