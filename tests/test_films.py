@@ -1410,12 +1410,8 @@ def test_scores_go_to_memory_and_back_by_steps_and_a_tile_stays_on_the_chip() ->
         edges = [look_at["y"] for look_at in (looks[n]["chip"], looks[n]["memory"])]
         assert edges[0] < down < edges[1]
         assert trips == 1 or edges[0] < up < down
-    for n, chip, step in (
-        (5, "call's chip", "scores"),
-        (6, "call's chip", "mix"),
-        (7, "small chip", ""),
-    ):
-        tile, around = looks[n]["tile"], looks[n][chip]
+    for n, step in ((5, "scores"), (6, "mix"), (7, "")):
+        tile, around = looks[n]["tile"], looks[n]["call's chip"]
         assert not step or tile["x"] == looks[n][f"at {step}"]["x"]
         for at, long in (("x", "width"), ("y", "height")):
             start, size = float(around[at]), float(around[long])

@@ -162,18 +162,16 @@ def _stays(step: str) -> list[Part]:
 
 
 def _least() -> list[Part]:
-    """What fills both bars, at least, and beside them the tile, on a chip with pins."""
-    (top, high), by, x = CALL, (CHIP - TILE) / 2, RIGHT - CHIP - 6
+    """What fills both bars, at least, and beside them the tile, on its chip."""
+    (top, high), x = CALL, RIGHT - CHIP
     says = f"computing: at least {_ms(computing())}"
-    left, right, up, low = x - 3, RIGHT - 3, top - 3, top + CHIP + 3
-    pins = [(left + 6, up), (right, up), (right, low), (left, low), (left, up)]
     return [
         *_sum(TRIPS, sum(ATTEND) + 6, f"trips: at least {1000 * TRIPS * trip():.3g} ms"),
         box("computes", (LEFT, top), (_long(computing()), high), GREEN),
         word("computing", LEFT, top + high + 24, says, GREEN, "start", SMALL, 700),
-        line("pins", pins, GREY, 6, dashes="6 11.2", cap="butt"),
-        box("small chip", (x, top), (CHIP, CHIP), GREY, 0, 2),
-        box("tile", (x + by, top + by), (TILE, TILE), BLUE),
+        box("call's chip", (x, top), (CHIP, CHIP), GREY, 0, 2),
+        word("where", x + CHIP / 2, top + 68, "chip", GREY, size=SMALL),
+        box("tile", (x + (CHIP - TILE) / 2, top + 12), (TILE, TILE), BLUE),
         word("stay", x - 16, top + 36, "scores stay", BLUE, "end", SMALL, 700),
         word("there", x - 16, top + 58, "on the chip", BLUE, "end", SMALL, 700),
     ]

@@ -194,7 +194,7 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     noun decides."""
     parts, floor = list[Part](), _line(state)
     for name in dict.fromkeys(row for row, _ in tried):
-        y, says = floor + ROWS[name], f"{_named(SUBJECT)} {name}"
+        y, says = floor + ROWS[name], f"with {_named(SUBJECT)}" if name == "on" else "without it"
         parts.append(box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12))
         parts.append(word(f"row {name}", 10, y + 25, says, GREY, "start", SMALL))
         parts += _deciding(name, y) if state.counted else []
@@ -251,7 +251,7 @@ def _arcs(state: State) -> list[Part]:
         dashes, seen = OFF if is_off else ON, PALE if pale else 1
         each = (f"{head} to {to}", start, end, floor, now[head][to], colour, seen)
         parts.append(arc(*each, dashes=dashes, pull=pull))
-        face, ink = (GROUND, colour) if is_off else (colour, GROUND)
+        face, ink = (GROUND, colour) if is_off or pale else (colour, GROUND)
         badges += _badge(head, (start + end) / 2, TOPS[head] * floor, face, ink, colour)
     return [*parts, *badges]
 
