@@ -22,7 +22,6 @@ V = np.array([[10, 0], [0, 10], [5, 5]])
 S = np.einsum("nk,mk->nm", Q, K)
 POWERS = np.exp(S / np.sqrt(Q.shape[1]))
 A = POWERS / POWERS.sum(axis=1, keepdims=True)
-Z = np.einsum("nm,mv->nv", A, V)
 
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
@@ -158,42 +157,42 @@ class Product(NamedTuple):
                 parts += product.cell(
                     _at(s, *place), sheet.outline(*place), each, self._size(place, each)
                 )
-            parts.append(_around(f"{shared} {s}", sheet, self.worked))
         (x, y), many = self.first.at(len(self.left), -APART), len(self.above)
         return [
             *parts,
+            *self._framed(self.first, self.pitch),
             *_arrow(shared, x, y + 18, self.first.corner[0] + (many - 1) * self.pitch + 60),
             _letter(n, self.first.at(1.7, -APART, -12)),
             _letter(o, self.first.at(0.25 - APART, 0, -16)),
         ]
 
-    def pressed(self, first: Grid, pitch: float, flat: Grid, is_worked: bool = True) -> list[Part]:
-        """The sheets, pressed into one that faces us, and where they were."""
-        *_, product, made = self.looks
-        rows, columns, gone = len(self.left), self.above.shape[1], self.formula[-1]
+    def pressed(self, first: Grid, pitch: float, flat: Grid, size: float = SIZE) -> list[Part]:
+        """The sheets are one that faces us; ghosts are where they were."""
+        gone, made, numbers = self.formula[-1], self.looks[-1], self.each().sum(axis=0)
         parts = []
-        for s, numbers in enumerate(self.each()):
-            sheet = first.moved(s * pitch)
-            corners = sheet.outline(0, 0, rows, columns)
+        for s in range(len(self.above)):
+            corners = first.moved(s * pitch).outline(0, 0, *numbers.shape)
             parts.append(area(f"ghost {gone} {s}", corners, COLOURS[gone], GHOST))
-            for place, each in np.ndenumerate(numbers):
-                is_left = is_worked and place == self.worked
-                corners = (sheet if is_left else flat).outline(*place)
-                parts += product.cell(
-                    _at(s, *place), corners, each, self._size(place, each), is_left
-                )
-            if is_worked:
-                parts.append(_around(f"{gone} {s}", sheet, self.worked))
-        for (i, j), each in np.ndenumerate(self.each().sum(axis=0)):
-            parts += made.cell(f"{i} {j}", flat.outline(i, j), each, NAME if is_worked else SIZE)
-        if is_worked:
-            parts.append(_around("sum", flat, self.worked))
-        (x, y), middle = first.at(rows, 0), flat.at(0, columns / 2)[0]
-        return [
-            *parts,
-            *_arrow(gone, x, y + 20, middle - 22),
-            _name(self.names[2], (middle, y + 30)),
-        ]
+        for place, each in np.ndenumerate(numbers):
+            parts += made.cell(_at(*place), flat.outline(*place), each, size)
+        (x, y), middle = first.at(len(numbers), 0), flat.at(0, numbers.shape[1] / 2)[0]
+        name = _name(self.names[2], (middle, y + 30))
+        return [*parts, *_arrow(gone, x, y + 20, middle - 22), name]
+
+    def pressing(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
+        """So that the products are seen to move there; those that are worked stay."""
+        parts = [*self.code(is_struck=True), *self.pressed(first, pitch, flat, NAME)]
+        for (s, *place), each in np.ndenumerate(self.each()):
+            is_worked = tuple(place) == self.worked
+            corners = (first.moved(s * pitch) if is_worked else flat).outline(*place)
+            size = self._size(tuple(place), each)
+            parts += self.looks[2].cell(_at(s, *place), corners, each, size, is_worked)
+        return [*parts, *self._framed(first, pitch), _around("sum", flat, self.worked)]
+
+    def _framed(self, first: Grid, pitch: float) -> list[Part]:
+        sheets = [first.moved(s * pitch) for s in range(len(self.above))]
+        key = f"{self.formula[-1]} {{}}"
+        return [_around(key.format(s), sheet, self.worked) for s, sheet in enumerate(sheets)]
 
     def _size(self, place: tuple[int, ...], number: float) -> float:
         """Of a product: it is written if it is worked, or whole and not 0."""
@@ -269,40 +268,23 @@ TALL, SHORT = (0, 46), (0, 44)  # steps down
 
 def opening() -> Film:
     """The film."""
-    scores = SCORES.pressed(Grid((26, 92), TALL, (18, -12)), 60, Grid((292, 92), TALL, (54, 0)))
-    mix = MIX.pressed(Grid((26, 92), TALL, (33, -12)), 84, Grid((296, 92), TALL, (79, 0)))
+    pressing = SCORES.pressing(Grid((26, 92), TALL, (18, -12)), 60, Grid((292, 92), TALL, (54, 0)))
+    mixing = MIX.pressing(Grid((26, 92), TALL, (33, -12)), 84, Grid((296, 92), TALL, (79, 0)))
+    left, right = (Grid((x, 100), SHORT, (wide, -10)) for x, wide in ((20, 16), (264, 24)))
+    s, z = (Grid((x, 100), SHORT, (wide, 0)) for x, wide in ((122, 36), (352, 54)))
     both = [
         *SCORES.code(is_struck=True, x=18, size=32, key="first"),
         *MIX.code(is_struck=True, x=260, size=32),
-        *SCORES.pressed(
-            Grid((20, 100), SHORT, (16, -10)), 14, Grid((122, 100), SHORT, (36, 0)), False
-        ),
-        *MIX.pressed(
-            Grid((264, 100), SHORT, (24, -10)), 14, Grid((352, 100), SHORT, (54, 0)), False
-        ),
+        *SCORES.pressed(left, 14, s),
+        *MIX.pressed(right, 14, z),
     ]
-    return Film(
-        "The missing letter is added up",
-        [
-            Frame(SCORES.room(), "Q and K meet along k, which both have. n is Q's own, m is K's."),
-            Frame(
-                SCORES.sheets(),
-                "Keep n, m and k after the arrow: each k gets a sheet of products, 36 in all.",
-            ),
-            Frame(
-                [*SCORES.code(is_struck=True), *scores],
-                "Leave out k: the sheets are pressed into one, 9 sums. Framed: 2 + 2 + 0 + 0 = 4.",
-            ),
-            Frame(MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
-            Frame(MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
-            Frame(
-                [*MIX.code(is_struck=True), *mix],
-                "Leave out m: the sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1.",
-            ),
-            Frame(
-                both,
-                "What is missing after the arrow is added up: k, then m. Only n and v are left.",
-            ),
-        ],
-        HIGH,
-    )
+    frames = [
+        (SCORES.room(), "Q and K meet along k, which both have. n is Q's own, m is K's."),
+        (SCORES.sheets(), "Keep n, m and k: each k gets a sheet of products, 36 in all."),
+        (pressing, "Leave out k: sheets are pressed into one, 9 sums. Framed: 2 + 2 + 0 + 0 = 4."),
+        (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
+        (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
+        (mixing, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
+        (both, "What is missing after the arrow is added up: k, then m. Only n and v are left."),
+    ]
+    return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)
