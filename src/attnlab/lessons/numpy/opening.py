@@ -144,7 +144,7 @@ class Product(NamedTuple):
         ]
 
     def sheets(self) -> list[Part]:
-        """Each a table: numbers of one array times numbers of the other."""
+        """Each is a table of products; what is worked is written, and what has a sign."""
         (left, above, product, _), (n, o, shared) = self.looks, tuple(self.formula[-3:])
         parts = self.code()
         for s, numbers in enumerate(self.each()):
@@ -154,9 +154,8 @@ class Product(NamedTuple):
             for j, each in enumerate(self.above[s]):
                 parts += above.cell(f"{s} {j}", sheet.outline(-APART, j), each)
             for place, each in np.ndenumerate(numbers):
-                parts += product.cell(
-                    _at(s, *place), sheet.outline(*place), each, self._size(place, each)
-                )
+                size = SMALL * bool(place == self.worked or each < 0)
+                parts += product.cell(_at(s, *place), sheet.outline(*place), each, size)
         (x, y), many = self.first.at(len(self.left), -APART), len(self.above)
         return [
             *parts,
@@ -185,7 +184,7 @@ class Product(NamedTuple):
         for (s, *place), each in np.ndenumerate(self.each()):
             is_worked = tuple(place) == self.worked
             corners = (first.moved(s * pitch) if is_worked else flat).outline(*place)
-            size = self._size(tuple(place), each)
+            size = SIZE * bool(is_worked or each < 0)
             parts += self.looks[2].cell(_at(s, *place), corners, each, size, is_worked)
         return [*parts, *self._framed(first, pitch), _around("sum", flat, self.worked)]
 
@@ -193,10 +192,6 @@ class Product(NamedTuple):
         sheets = [first.moved(s * pitch) for s in range(len(self.above))]
         key = f"{self.formula[-1]} {{}}"
         return [_around(key.format(s), sheet, self.worked) for s, sheet in enumerate(sheets)]
-
-    def _size(self, place: tuple[int, ...], number: float) -> float:
-        """Of a product: it is written if it is worked, or whole and not 0."""
-        return SMALL * bool(place == self.worked or (number and float(number).is_integer()))
 
 
 def _at(*place: int) -> str:
@@ -263,15 +258,17 @@ MIX = Product(
     Grid((74, 128), (0, 32), (44, -12)),
     148,
 )
-TALL, SHORT = (0, 46), (0, 44)  # steps down
+TOP, TALL = 92, (0, 46)  # of what is pressed
 
 
 def opening() -> Film:
     """The film."""
-    pressing = SCORES.pressing(Grid((26, 92), TALL, (18, -12)), 60, Grid((292, 92), TALL, (54, 0)))
-    mixing = MIX.pressing(Grid((26, 92), TALL, (33, -12)), 84, Grid((296, 92), TALL, (79, 0)))
-    left, right = (Grid((x, 100), SHORT, (wide, -10)) for x, wide in ((20, 16), (264, 24)))
-    s, z = (Grid((x, 100), SHORT, (wide, 0)) for x, wide in ((122, 36), (352, 54)))
+    pressing = SCORES.pressing(
+        Grid((26, TOP), TALL, (18, -12)), 60, Grid((292, TOP), TALL, (54, 0))
+    )
+    mixing = MIX.pressing(Grid((26, TOP), TALL, (36, -12)), 82, Grid((296, TOP), TALL, (79, 0)))
+    left, right = (Grid((x, TOP), TALL, (wide, -10)) for x, wide in ((20, 16), (264, 24)))
+    s, z = (Grid((x, TOP), TALL, (wide, 0)) for x, wide in ((122, 36), (352, 54)))
     both = [
         *SCORES.code(is_struck=True, x=18, size=32, key="first"),
         *MIX.code(is_struck=True, x=260, size=32),
