@@ -632,145 +632,120 @@ def _span(frame: dict[str, dict[str, float | str]], kind: str) -> tuple[float, f
     return ys[0], ys[-1]
 
 
-@pytest.mark.lessons("03-numpy")
-def test_lesson_03s_letters_that_are_missing_behind_the_arrow_are_added_up() -> None:
+def spots(n: int, key: str, numbers: np.ndarray) -> np.ndarray:
+    """The middles of an array's cells in lesson 03's film, which are as deep as its numbers say."""
+    from attnlab.lessons.numpy.opening import DEEP, MIX, PALE, SCORES
+
+    [most] = (each.most for each in (SCORES, MIX)[n // 3].looks if each.key == key)
+    looks = [shown("03-numpy")[n][named(key, *at)] for at in np.ndindex(numbers.shape)]
+    depths = np.array([float(look["opacity"]) - PALE for look in looks]) / (DEEP - PALE)
+    np.testing.assert_allclose(most * depths**2, np.abs(numbers).flat, atol=0.1 * most)
+    return np.reshape([points(look).mean(axis=0) for look in looks], (*numbers.shape, 2))
+
+
+def named(key: str, *at: int) -> str:
+    return " ".join(map(str, (key, *at)))
+
+
+def says(n: int, key: str, numbers: np.ndarray, digits: int) -> dict[tuple[int, ...], str]:
+    """Those of an array's numbers that are written, all of them right."""
+    texts, all_of_it = texts_of("03-numpy", n), np.ndindex(numbers.shape)
+    found = {at: texts.get(f"{named(key, *at)} says", "") for at in all_of_it}
+    found = {at: text.replace("−", "-") for at, text in found.items() if text}
+    for at, text in found.items():
+        assert float(text) == pytest.approx(np.round(numbers, digits)[at])
+    return found
+
+
+every_product = pytest.mark.parametrize(
+    ("n", "keys", "formula"), [(0, "QKkS", "nk,mk->nm"), (3, "SVmZ", "nm,mv->nv")]
+)
+
+
+def multiplied(n: int, formula: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Two arrays with rows and columns that share an axis, their products along it, and sums."""
     from attnlab.lessons.numpy import opening as film
 
-    scores, mix = 'einsum("nk,mk->nm",Q,K)', 'einsum("nm,mv->nv",A,V)'
-    frames = shown("03-numpy")
-    lines, added = [], []
-    for frame, looks in zip(opening_of("03-numpy").state["frames"], frames, strict=True):
-        signs = [part for part in frame["parts"] if "font-family" in part[2]]
-        ys = sorted({float(look["y"]) for _, _, look, _ in signs})
-        signs = sorted(signs, key=left)
-        lines.append(["".join(p[3] for p in signs if float(p[2]["y"]) == y) for y in ys])
-        added.append({key.split()[2] for key in looks if key.endswith("added")})
-    both = ["nk,mk->nm", "nm,mv->nv"]
-    assert lines == [[scores]] * 4 + [[mix]] * 3 + [["".join(both)]]
-    assert added == [set()] * 2 + [{"k"}] * 2 + [set(), {"m"}, {"m"}, {"k", "m"}]
-    for formula, letter in zip(both, "km", strict=True):
-        before, behind = formula.split("->")
-        assert {*before} - {*behind} == {letter, ","}
-    for n, reach, gone in ((3, "nm", "k"), (6, "nv", "m"), (7, "nv", "km")):
-        looks = frames[n]
-        named = {
-            kind: {key[-1] for key in looks if key.startswith(kind)} for kind in ("band", "struck")
-        }
-        assert named == {"band": {*reach}, "struck": {*gone}}
-        assert {looks[f"bar {axis}"]["opacity"] for axis in gone} == {film.GONE}
-        assert {key[0] for key in looks if " says " in key} == {3: {*"S"}, 6: {*"Z"}, 7: set()}[n]
-    cells = {
-        key[:-4]: float(frames[-1][key]["opacity"]) for key in frames[-1] if key[-4:] == " 0 0"
-    }
-    assert cells == {**dict.fromkeys(("Q", "K", "scores S", "S", "V"), film.GONE), "Z": 1}
-    edges = {axis: frames[-1][f"{axis} reaches"] for axis in "nv"}
-    assert float(edges["n"]["x"]) > float(frames[-1]["Z 2 1"]["x"]) + film.CELL
-    assert float(edges["v"]["y"]) > float(frames[-1]["Z 2 1"]["y"]) + film.CELL
-    many = {"n": 3, "k": 4, "m": 3, "v": 2}
-    arrays = {"Q": "kn", "K": "mk", "scores S": "mn", "S": "mn", "V": "vm", "Z": "vn"}
-    for name, axes in arrays.items():  # what is S at first is A in the end
-        own = [look for key, look in frames[-1].items() if key[:-4] == name]
-        assert [len({cell[side] for cell in own}) for side in "xy"] == [many[axis] for axis in axes]
-        assert {cell[side] for cell in own for side in ("width", "height")} == {
-            film.CELL - film.AIR
-        }
-    for line, product in ((scores, film.S), (mix, film.Z)):
-        formula, (one, other) = line.split('"')[1], line[-4:-1].split(",")
-        found = np.einsum(formula, film.ARRAYS[one], film.ARRAYS[other])
-        np.testing.assert_array_equal(found, product)
+    left, right = (film.Q, film.K) if n == 0 else (film.A, film.V)
+    before, kept = formula.split("->")
+    products = np.einsum(f"{before}->{before[1]}{kept}", left, right)
+    return left, right.T if n == 0 else right, products, np.einsum(formula, left, right)
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_rows_of_k_become_columns() -> None:
-    for looks, turned in zip(shown("03-numpy"), (0, 3), strict=False):
-        for row in range(3):
-            cells = [looks[f"K {row} {k}"] for k in range(4)]
-            xs, ys = ({float(cell[name]) for cell in cells} for name in "xy")
-            assert (len(xs), len(ys)) == ((1, 4) if row >= 3 - turned else (4, 1))
+@every_product
+def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
+    n: int, keys: str, formula: str
+) -> None:
+    from attnlab.lessons.numpy.opening import APART
 
-
-def left(part: Part) -> float:
-    return float(part[2].get("x", 0))
+    left, above, products, _ = multiplied(n, formula)
+    (x, y), (to, _) = points(shown("03-numpy")[n][f"axis {keys[2]}"])
+    wall, ceiling = spots(n, keys[0], left), spots(n, keys[1], above)
+    many = len(says(n, keys[0], left, 2 * n // 3)) + len(says(n, keys[1], above, 0))
+    assert many == left.size + above.size
+    assert ceiling[..., 1].max() < y < wall[..., 1].min()  # they meet there, place by place
+    step = (to - x) / len(above)
+    np.testing.assert_allclose(np.diff(wall[..., 0]), step, atol=0.2)
+    np.testing.assert_allclose(np.diff(ceiling[..., 0], axis=0), step, atol=0.2)
+    sheets = spots(n + 1, keys[2], products)
+    beside, over = spots(n + 1, keys[0], left), spots(n + 1, keys[1], above)
+    for s, i, j in np.ndindex(products.shape):
+        down, across = sheets[s, 1, 0] - sheets[s, 0, 0], sheets[s, 0, 1] - sheets[s, 0, 0]
+        np.testing.assert_allclose(sheets[s, i, j] - beside[i, s], (j + APART) * across, atol=0.3)
+        np.testing.assert_allclose(sheets[s, i, j] - over[s, j], (i + APART) * down, atol=0.3)
+    below = {*zip(*np.nonzero(products < 0), strict=True)}  # no colour says so
+    assert {*says(n + 1, keys[2], products, n // 3)} >= below
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_first_cells_are_worked_as_told_and_its_shares_are_softmax() -> None:
+@every_product
+def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
+    n: int, keys: str, formula: str
+) -> None:
+    *_, products, sums = multiplied(n, formula)
+    gone, key = keys[2], keys[3]
+    (before, kept), frames = formula.split("->"), opening_of("03-numpy").state["frames"]
+    assert {*before} - {*kept} == {gone, ","}
+    codes = [texts_of("03-numpy", n + at) for at in range(3)]
+    joined = ["".join(each[k] for k in each if k.startswith("code")) for each in codes]
+    assert joined == [f"{before}->{after}" for after in ("?", kept + gone, kept + gone)]
+    looks = shown("03-numpy")[n + 2]
+    assert "code struck" in looks
+    flat, totals = spots(n + 2, key, sums), says(n + 2, key, sums, n // 3)
+    assert len(totals) == sums.size
+    [place] = (at for at in totals if looks[named(key, *at)]["d"] == looks["around sum"]["d"])
+    for s, *at in np.ndindex(products.shape):
+        cell = looks[named(gone, s, *at)]
+        if tuple(at) == place:  # what is worked stays, framed
+            assert cell["d"] == looks[f"around {gone} {s}"]["d"]
+            assert float(cell["opacity"]) > 0
+        else:
+            np.testing.assert_allclose(points(cell).mean(axis=0), flat[tuple(at)], atol=0.1)
+    written = says(n + 1, gone, products, n // 3)
+    terms = [written[s, *place] for s in range(len(products))]
+    assert sum(map(Fraction, terms)) == Fraction(totals[place])
+    assert frames[n + 2]["told"].endswith(f"Framed: {' + '.join(terms)} = {totals[place]}.")
+    if n == 0:
+        assert f", {products.size} in all." in frames[1]["told"]
+        assert f", {sums.size} sums." in frames[2]["told"]
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_film_ends_with_both_sums_and_its_shares_are_softmax() -> None:
     from attnlab.lessons.numpy import opening as film
 
-    frames = opening_of("03-numpy").state["frames"]
-    says = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
-    worked = [(frame["told"], texts) for frame, texts in zip(frames, says, strict=True)]
-    worked = [(told, texts) for told, texts in worked if "multiply and add" in told]
-    for cell, (told, texts) in zip(("S says 0 0", "Z says 2 0"), worked, strict=True):
-        terms, total = told[:-1].split(": ")[1].split(" = ")
-        lines = [text.split(" = ") for key, text in texts.items() if key.startswith("product")]
-        assert [term for _, term in lines] == terms.split(" + ")
-        pairs = [[Fraction(each) for each in line.split(" · ")] for line, _ in lines]
-        assert [one * other for one, other in pairs] == [Fraction(term) for _, term in lines]
-        assert sum(Fraction(term) for _, term in lines) == Fraction(total)
-        assert total == texts[cell]
-        left, above, row = ("Q", "K", 0) if cell[0] == "S" else ("S", "V", 2)  # S is now A
-        for n, (one, other) in enumerate(pairs):
-            assert one == Fraction(texts[f"{left} says {row} {n}"])
-            assert other == Fraction(
-                texts[f"{above} says " + ("0 {}" if row == 0 else "{} 0").format(n)]
-            )
-    at = next(n for n, frame in enumerate(frames) if "softmax" in frame["told"])
-    assert "Halved" in frames[at]["told"]
-    assert film.SCALE == 2 == np.sqrt(film.Q.shape[1])
-    scores, shares = (
-        np.array([[float(texts[f"S says {i} {j}"]) for j in range(3)] for i in range(3)])
-        for texts in says[at - 1 : at + 1]
-    )
-    powers = np.exp(scores / 2)
-    np.testing.assert_allclose(shares, powers / powers.sum(axis=1, keepdims=True), atol=5e-3)
-    row, *others = (key for key in says[at + 1] if key.startswith("Z says"))
-    assert (row, others) == ("Z says 2 0", [])  # no more than is worked
-    made = [[float(says[at + 2][f"Z says {i} {j}"]) for j in range(2)] for i in range(3)]
-    np.testing.assert_allclose(made, shares @ film.V, atol=0.1)
-    assert float(says[at + 1][row]) == made[2][0]
-    assert [says[-1][key] for key in ("divided", "softmax")] == ["÷ 2", "softmax"]
-    for n, name in enumerate(film.WORDS):  # A's columns and V's rows
-        looks = shown("03-numpy")[at + 1]
-        beside, over = looks[f"m {name}"], looks[f"over {name}"]
-        for look, cell, side in ((beside, f"V {n} 0", "y"), (over, f"S 0 {n}", "x")):
-            size = {"y": "height", "x": "width"}[side]
-            start = float(looks[cell][side])
-            assert start < float(look[side]) < start + float(looks[cell][size])
+    powers = np.exp(film.Q @ film.K.T / 2)
+    np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
+    assert "halved, then softmax along m" in opening_of("03-numpy").state["frames"][3]["told"]
     last = shown("03-numpy")[-1]
-    start, tip = points(last["step"])[:, 0]
-    assert float(last["scores S 0 2"]["x"]) + 24 < start < tip < float(last["S 0 0"]["x"])
-
-
-@pytest.mark.lessons("03-numpy")
-@pytest.mark.parametrize("arrays", ["QKS", "A", "VZ"])
-def test_lesson_03s_equal_numbers_are_equally_blue_and_larger_ones_more(arrays: str) -> None:
-    depths: dict[float, set[float]] = {}
-    for n, parts in enumerate(shown("03-numpy")[:-1]):
-        for key, text in texts_of("03-numpy", n).items():
-            name = "A" if key[0] == "S" and n > 3 else key[0]
-            depth = float(parts.get(key.replace(" says", ""), {}).get("fill-opacity", 0))
-            if " says " in key and name in arrays and depth:  # else it is only an edge as yet
-                number = abs(float(text.replace("−", "-")))
-                depths.setdefault(number, set()).add(round(depth, 2))
-    assert [number for number in depths if len(depths[number]) > 1] == []
-    whole = [min(depths[number]) for number in sorted(depths)]
-    assert whole == sorted(whole)
-    assert whole[0] < 0.3 < 0.4 < whole[-1]
-
-
-@pytest.mark.lessons("03-numpy")
-def test_lesson_03s_numbers_below_0_have_a_tint_of_their_own() -> None:
-    from attnlab.lessons.numpy.opening import BELOW
-
-    for frame in opening_of("03-numpy").state["frames"][:3]:
-        parts = {key: (look, text) for _, key, look, text in frame["parts"]}
-        says = {key: text for key, (_, text) in parts.items() if key.startswith("K says")}
-        below = {key for key, text in says.items() if text.startswith("−")}
-        tints = {key: parts[key.replace(" says", "")][0]["fill"] for key in says}
-        assert below
-        assert {tints[key] for key in below} == {BELOW}
-        assert {tints[key] for key in says.keys() - below} == {BLUE.drawn}
+    assert {key for key in last if "struck" in key} == {"first struck", "code struck"}
+    for gone, key, numbers in (("k", "S", film.Q @ film.K.T), ("m", "Z", film.A @ film.V)):
+        assert len(says(6, key, numbers, int(key == "Z"))) == numbers.size
+        ghosts = [points(last[each]) for each in last if each.startswith(f"ghost {gone}")]
+        assert len(ghosts) == {"k": 4, "m": 3}[gone]
+        start, tip = points(last[f"along {gone}"])[:, 0]
+        assert start < ghosts[-1][:, 0].max() < tip < float(last[f"name {key}"]["x"])
 
 
 @pytest.mark.lessons("04-scaling")

@@ -30,7 +30,7 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("03-numpy")
 
 # %% [markdown]
-# Each axis has a letter and a colour. Which letters go into Z, and which do not?
+# Each axis has a letter and a colour. What becomes of one that is left out after the arrow?
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()
@@ -141,7 +141,7 @@ print(S3)
 print("same as three loops:", np.array_equal(S3, S_loops))
 
 # %% [markdown]
-# That is the first half of the opening film: k is gone, n and m are left.
+# That is the first half of the opening film: its sheets are pressed into one along k; n and m are left.
 #
 # You can also write `Q3 @ K3.T`: `@` sums over the last axis of the left array and the last but one of
 # the right, so you have to transpose K first. (Do not use `.T` on a batch: it reverses *all* axes.
