@@ -1052,6 +1052,8 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_slices() -
     torch.testing.assert_close(own.chances, scores.softmax(dim=-1), atol=1e-5, rtol=0)
     assert own.heads.mean(dim=0)[2] > 2 / 3
     assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
+    assert sorted(film.TEXT) == sorted(film.TRADED)
+    assert torch.pdist(small.load().transformer.wpe.weight[:6]).min() > 0.1  # places differ
     wrote = []
     for n, stop in enumerate((0, *film.STOPS), 1):
         by = writing.mixed(stop)

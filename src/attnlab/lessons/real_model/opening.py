@@ -56,8 +56,8 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         "still told apart.",
         f"Three quarters of the way: both mixes are nearly alike. {counts[2]} pairs are still told "
         "apart.",
-        f"All equal: the same words in the same shares. Both go on with “{equal.word}”. "
-        f"Only {counts[3]} of {len(PAIRS)} pairs stay apart.",
+        f"All equal: equal shares of the same words, which still differ by place. “{equal.word}” "
+        f"follows both. {counts[3]} of {len(PAIRS)} pairs stay apart.",
     )
     sheets = [_poured(TEXT, own, ALONE, known=False), _poured(TEXT, own, ALONE)]
     for stop, count, (at, to) in zip(STOPS, counts, both, strict=True):
