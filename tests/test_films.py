@@ -846,7 +846,7 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
         assert float(parts["asks"]["cx"]) == pytest.approx(film._x(stop), abs=0.01)
     for says, parts, stop in zip(texts[:-1], frames[:-1], film.STOPS[:-1], strict=True):
         hard, mixed = film.answers(stop)[:2]
-        assert [says[f"{name} says 44"] for name in names] == [f"{hard}", f"{mixed:.0f}"]
+        assert [says[f"{name} says"] for name in names] == [f"{hard}", f"{mixed:.0f}"]
         place = [float(parts["answers"][way]) for way in ("cx", "cy")]
         assert place == pytest.approx([film._x(stop), film.FLOOR - film.UNIT * mixed], abs=0.01)
         assert points(parts["glides"])[-1] == pytest.approx(place, abs=0.1)  # no further
@@ -859,21 +859,22 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = opening_of("01-soft-lookup").state["frames"][4]["told"]
     assert told == "The same small step: hard jumps to 35. Soft glides to 29."
-    sums = [texts[film.MIXED][key] for key in ("mix", "soft says 44", "share 0", "share 1")]
+    sums = [texts[film.MIXED][key] for key in ("mix", "soft says", "share 0", "share 1")]
     assert sums == ["0.37 × 1 + 0.63 × 10 ≈", "7", "0.37", "0.63"]
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
     before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
-    moved = [int(texts[-1][f"{name} says 28"]) for name in names]
+    moved = [int(texts[-1][f"{name} says"]) for name in names]
     assert moved == (after - before).round().tolist() == [0, 7]
     end, edges = frames[-1], [film._x(way) for way in film.STEP]
-    strip, lens = ([float(end[key][at]) for at in ("x", "y", "width")] for key in ("step", "lens"))
-    assert [strip[0], strip[0] + strip[2]] == pytest.approx(edges, abs=0.01)
-    assert lens[2] == pytest.approx(film.LARGER * strip[2], abs=0.1)
+    strip, lens = (np.array([*map(float, [*end[key].values()][:4])]) for key in ("step", "lens"))
+    np.testing.assert_allclose(lens[2:], film.LARGER * strip[2:], atol=0.1)  # the strip, larger
+    rim = np.array([1, -1]) * film.RIM / film.LARGER
+    assert strip[0] + [0, strip[2]] + rim == pytest.approx(edges, abs=0.02)
     for name, *salt in zip(names, before, after, strict=True):  # the strip, larger
         stand = [[x, film._y(at)] for x, at in zip(edges, salt, strict=True)]
         larger = np.array(lens[:2]) + film.LARGER * (np.array(stand) - strip[:2])
         np.testing.assert_allclose(points(end[f"{name} goes"])[[0, -1]], larger, atol=0.1)
-    rise = points(end["rise"])[:, 1], points(end["soft goes"])[[0, -1], 1]
+    rise = points(end["rise"])[[-1, 0], 1], points(end["soft goes"])[[0, -1], 1]
     assert rise[0] == pytest.approx(rise[1])
 
 
@@ -1019,22 +1020,26 @@ def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
 
 @pytest.mark.lessons("14-real-model")
 def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_slices() -> None:
-    film, told = model_film, [f["told"] for f in opening_of("14-real-model").state["frames"]]
+    film = model_film
     own, equal = (writing.step(by, film.TEXT) for by in (writing.OWN, writing.EQUAL))
     with torch.no_grad():
         scores = small.load()(small.numbered([small.START, *film.TEXT]))[0, -1]
     torch.testing.assert_close(own.chances, scores.softmax(dim=-1), atol=1e-5, rtol=0)
-    assert own.heads.mean(dim=0)[film.FOLLOWED] > 0.75
+    assert own.heads.mean(dim=0)[2] > 2 / 3
     assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
+    assert sorted(film.TEXT) == sorted(film.TRADED)
+    assert torch.pdist(small.load().transformer.wpe.weight[:6]).min() > 0.1  # places differ
     wrote = []
-    for n, stop in enumerate((0, 0, *film.STOPS), 1):
-        by = writing.mixed(stop / film.STEPS)
+    for n, stop in enumerate((0, *film.STOPS), 1):
+        by = writing.mixed(stop)
         parts, texts = shown("14-real-model")[n], texts_of("14-real-model", n)
-        for key, text in (("dogcat", film.TEXT), ("catdog", film.TRADED))[:n]:
+        mixes = list[np.ndarray]()
+        for key, text in (("boyking", film.TEXT), ("kingboy", film.TRADED))[:n]:
             step = writing.step(by, text)
             wrote.append(step.word)
             assert [texts[f"{key} word {at}"] for at in range(1, 6)] == [*text]
-            assert texts.get(f"{key} wrote", texts["dogcat wrote"]) == step.word
+            assert texts.get(f"{key} wrote", texts["boyking wrote"]) == step.word
+            assert ("both" in parts, key + " wrote" in texts) == (n == 5, n < 5 or key == "boyking")
             slices = [parts[f"{key} slice {at}"] for at in range(6)]
             wide = np.array([float(each["width"]) for each in slices])
             shares = step.heads.mean(dim=0).numpy() * (film.RIGHT - film.LEFT)
@@ -1043,15 +1048,15 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_slices() -
                 ribbon = points(parts[f"{key} pours {at}"])
                 mouth, slot = ribbon[[0, -1]], ribbon[[film.BENDS, film.BENDS + 1]]
                 assert mouth[:, 0].mean() == pytest.approx(parts[f"{key} word {at}"]["x"], abs=0.1)
-                assert np.ptp(mouth[:, 0]) == pytest.approx(film.COLUMN - 2, abs=0.11)
+                assert np.ptp(mouth[:, 0]) == pytest.approx(film.COLUMN - 1, abs=1.1)
                 ends_at = np.array([0, size]) + float(each["x"])
-                np.testing.assert_allclose(slot[:, 0], ends_at, atol=0.1)
+                np.testing.assert_allclose(slot[:, 0], ends_at, atol=1.1)
             ordered = sorted(range(6), key=lambda at: float(parts[f"{key} slice {at}"]["x"]))
             assert [("start", *text)[at] for at in ordered] == ["start", *film.TEXT]
-    assert wrote == ["dog", *2 * ["dog", "cat"], "queen", "cat", "queen", "queen"]
-    assert "These two are still apart: “cat”, and “queen”, which is in neither text" in told[4]
-    assert "equal shares of the same words, which still differ by place" in told[5]
-    assert "queen" not in film.TEXT + film.TRADED
+            mixes.append(step.heads.mean(dim=0).numpy()[ordered])
+        if stop == film.STOPS[2]:  # nearly alike
+            assert np.abs(np.diff(mixes, axis=0)).sum() / 2 < 0.06
+    assert wrote == ["boy", *3 * ["boy", "king"], "bird", "bird"]
 
 
 @pytest.mark.lessons("14-real-model")
@@ -1074,38 +1079,25 @@ def test_lesson_14s_next_word_follows_the_mix_and_equal_ones_are_nearly_alike() 
 
 
 @pytest.mark.lessons("14-real-model")
-def test_lesson_14s_curve_is_how_many_pairs_of_texts_get_different_next_words() -> None:
-    film, end = model_film, model_film.STEPS
+def test_lesson_14s_number_is_how_many_pairs_of_texts_get_different_next_words() -> None:
+    film = model_film
     birds = [("bird", a, b, ";", "bird") for a in SINGULAR for b in SINGULAR]
     texts = [each for each in birds if len({*each}) == 4]
-    drawn = points(shown("14-real-model")[-1]["curve"])
-    counted = {}
-    for stop in (0, *film.STOPS, 43, 60):
-        wrote = dict(zip(texts, writing.after(writing.mixed(stop / end), texts), strict=True))
+    assert len({each[1] for each in texts}) == 15
+    for n, (stop, count) in enumerate(zip(film.STOPS, (105, 98, 73, 7), strict=True), 2):
+        by = writing.mixed(stop)
+        wrote = dict(zip(texts, writing.after(by, texts), strict=True))
         pairs = [(each, (each[0], each[2], each[1], *each[3:])) for each in texts]
         apart = [wrote[one] != wrote[other] for one, other in pairs if one < other]
-        assert len(apart) == 105
-        counted[stop] = sum(apart)
+        assert (len(apart), sum(apart)) == (105, count)
         if stop == 0:
             assert all(word == text[1] for text, word in wrote.items())
-        at = film.BASE - (film.BASE - film.TOP) * counted[stop] / 105
-        across = film.LEFT + (film.RIGHT - film.LEFT) * stop / end
-        np.testing.assert_allclose(drawn[stop], (across, at), atol=0.06)
-    assert [counted[stop] for stop in (0, *film.STOPS)] == [105, 98, 73, 7]
-    told = [frame["told"] for frame in opening_of("14-real-model").state["frames"]]
-    assert "The model tells all 105 such pairs apart" in told[2]
-    for n, stop in enumerate(film.STOPS, 3):
         parts, said = shown("14-real-model")[n], texts_of("14-real-model", n)
-        np.testing.assert_allclose(points(parts["curve"])[-1], drawn[stop], atol=0.06)
-        np.testing.assert_allclose(points(parts["under"])[1:-1], points(parts["curve"]))
-        assert (said["all"], said["none"], said["count"]) == ("105", "0", f"{counted[stop]}")
-        for key, at in (("now", stop), ("then", film.STOPS[1])):
-            if key == "now" or n == 5:
-                place = [float(parts[key][name]) for name in ("cx", "cy")]
-                np.testing.assert_allclose(place, drawn[at], atol=0.06)
-        assert f"{counted[stop]}" in told[n]
-    assert (said["late"], said["of"]) == ("73", "of 105")
-    assert "7 of 105 pairs stay apart" in told[-1]
+        assert (said["count"], said["of"]) == (f"{count}", "of 105 pairs")
+        assert f"{count}" in opening_of("14-real-model").state["frames"][n]["told"]
+        x = film.LEFT + (film.RIGHT - film.LEFT) * stop
+        assert float(parts["knob"]["cx"]) == pytest.approx(x)
+        assert points(parts["gone"])[-1, 0] == pytest.approx(x)
 
 
 @pytest.mark.lessons("14-real-model")

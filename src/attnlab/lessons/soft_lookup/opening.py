@@ -30,7 +30,7 @@ HIGH, LEFT, RIGHT = 270, 72, 332  # of the sheet; ends of the way that the quest
 SPINE, ASKS = (88, 48), 84  # of a book; the level of the question
 FLOOR, UNIT = 258, 4.1  # of no salt; px for 1 g/l
 FULL, ENDED, SAYS = 26, 354, 376  # how thick all of an answer is; ends of levels; of both answers
-LARGER, TOP, FLAT, LOW = 4, 86, 240, 270  # of the lens: how much, and heights
+LARGER, SEEN, FLAT, RIM = 2.8, 288, 248, 8  # of the lens: how much, where, and its rim
 MIXED = 2  # the frame that says what is mixed
 
 
@@ -113,12 +113,7 @@ def _scene(n: int) -> list[Part]:
 def _now(n: int) -> list[Part]:
     """Both answers to what is asked, in numbers that stay in their places; once, what is mixed."""
     hard, soft, shares = answers(STOPS[n])
-    parts = [
-        dot("soft sign", SAYS + 9, 120, 6, ORANGE),
-        *_says("soft", (SAYS + 26, 127), f"{soft:.0f}", (SAYS, 170)),
-        _square("hard sign", SAYS + 9, 204),
-        *_says("hard", (SAYS + 26, 211), f"{hard}", (SAYS, 254)),
-    ]
+    parts = _says(f"{soft:.0f}", f"{hard}", SAYS, (170, 254))
     if n == MIXED:
         pairs = [*zip(shares, SALT, strict=False)][:2]
         mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs) + " ≈"
@@ -130,13 +125,19 @@ def _now(n: int) -> list[Part]:
     return parts
 
 
-def _says(name: str, place: Place, number: str, under: Place, size: float = 44) -> list[Part]:
-    """The name of an answer, and a number: those of other sizes come anew."""
-    colour = ORANGE if name == "soft" else GREY
-    return [
-        word(f"{name} name {size}", *place, name, colour, "start", weight=600),
-        word(f"{name} says {size}", *under, number, colour, "start", size, 700),
+def _says(soft: str, hard: str, x: float, floors: Place) -> list[Part]:
+    """Two large numbers, each under its answer's sign and name."""
+    parts = [
+        dot("soft sign", x + 9, floors[0] - 50, 6, ORANGE),
+        _square("hard sign", x + 9, floors[1] - 50),
     ]
+    for name, says, floor in (("soft", soft, floors[0]), ("hard", hard, floors[1])):
+        ink = ORANGE if name == "soft" else GREY
+        parts += [
+            word(f"{name} name", x + 26, floor - 43, name, ink, "start", weight=600),
+            word(f"{name} says", x, floor, says, ink, "start", 44, 700),
+        ]
+    return parts
 
 
 def _square(key: str, x: float, y: float) -> Part:
@@ -151,17 +152,13 @@ def _moved() -> list[float]:
 
 def _seen(degrees: float, salt: float) -> Place:
     """Where the lens shows what an answer is."""
-    return SAYS + LARGER * (_x(degrees) - _x(STEP[0])), FLAT + LARGER * (_y(salt) - _y(SALT[1]))
+    return SEEN + LARGER * (_x(degrees) - _x(STEP[0])), FLAT + LARGER * (_y(salt) - _y(SALT[1]))
 
 
 def _beam() -> list[Part]:
-    """The last step, and the lens that it is seen through."""
-    (x, to_x), right = map(_x, STEP), _seen(STEP[1], 0)[0]
-    top, low = (_y(SALT[1]) + (at - FLAT) / LARGER for at in (TOP, LOW))
+    """Where the last step begins."""
+    x = _x(STEP[0])
     return [
-        area("beam", [(to_x, top), (SAYS, TOP), (SAYS, LOW), (to_x, low)], INK, 0.06),
-        box("step", (x, top), (to_x - x, low - top), INK, 0.15),
-        box("lens", (SAYS, TOP), (right - SAYS, LOW - TOP), INK, 0.06),
         line("was", [(x, ASKS), (x, _y(SALT[1]))], INK, 1.5, 0.3),
         dot("asked", x, ASKS, FULL / 2, INK, 0.3),
     ]
@@ -171,15 +168,24 @@ def _lens() -> list[Part]:
     """What the last step does to both answers, larger."""
     ways = [STEP[0] + (STEP[1] - STEP[0]) * n / 20 for n in range(21)]
     glides = [_seen(at, answers(at)[1]) for at in ways]
-    corner = glides[0][0], glides[-1][1]
+    (left, floor), (right, top) = glides[0], glides[-1]
+    corner, size = (left - RIM, top - RIM), (right - left + 2 * RIM, FLAT - top + 2 * RIM)
+    wide, high = (each / LARGER for each in size)
+    x, y = _x(STEP[0]) - RIM / LARGER, _y(SALT[1]) + RIM / LARGER - high
+    tick, bracket = right + RIM + 4, right + RIM + 9
     hard, soft = _moved()
     return [
-        area("rises", [*glides, corner], ORANGE, 0.15),
-        line("rise", [glides[0], corner], ORANGE, 3),
-        line("soft goes", glides, ORANGE, 6),
+        box("step", (x, y), (wide, high), GREY, 0.2),
+        line("to 0", [(x + wide, y), corner], GREY, 1),
+        line("to 1", [(x + wide, y + high), (corner[0], corner[1] + size[1])], GREY, 1),
+        box("lens", corner, size, GROUND),
+        box("lens edge", corner, size, GREY, 0, 1.5),
+        area("rises", [*glides, (right, floor)], ORANGE, 0.15),
         line("hard goes", [_seen(at, SALT[1]) for at in STEP], GREY, 4),
-        *_says("soft", (SAYS + 9, 121), f"+{soft:.0f}", (SAYS + 9, 149), 28),
-        *_says("hard", (SAYS + 2, 266), f"+{hard:.0f}", (SAYS + 57, 266), 28),
+        line("soft goes", glides, ORANGE, 6),
+        word("one step", (left + right) / 2, FLAT - 8, "one step", GREY, size=SMALL),
+        line("rise", [(tick, top), (bracket, top), (bracket, floor), (tick, floor)], ORANGE, 3),
+        *_says(f"+{soft:.0f}", f"+{hard:.0f}", bracket + 8, (176, 260)),
     ]
 
 
