@@ -16,7 +16,7 @@ import torch
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
@@ -147,85 +147,85 @@ def test_lesson_06s_words_that_come_again_listen_to_what_followed_and_one_pass_i
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_that() -> None:
-    from attnlab.lessons.causal_mask.opening import AGAIN, EDGE, ROWS, SIGNS, TEXT
+def test_lesson_06s_guesses_are_those_of_six_passes_and_of_one_and_right_if_the_word_came() -> None:
+    from attnlab.lessons.causal_mask.opening import PASSES, SIGNS, TEXT
 
-    frames = [
-        {key: (look, text) for _, key, look, text in frame["parts"]}
-        for frame in opening_of("06-causal-mask").state["frames"][-3:]
-    ]
-    asked, _, solved = frames
-    many, right = len(TEXT), 0
-    layer, head = small.head("repeat")
-    listens = small.weights(TEXT)[layer][head].argmax(axis=1)
-    model = small.load()(small.numbered(TEXT))[0]
-    for n in range(1, many):
-        words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
-        assert tuple(words) == TEXT[:n]
-        for frame in frames:
-            edge = float(frame[f"curtain {n}"][0]["x"])
-            assert sum(x < edge for x in ROWS) == n
-            assert float(frame[f"guess {n}"][0]["x"]) > EDGE > edge  # beside the mask
-            assert frame[f"next {n}"][1] == TEXT[n]
-        guess = small.words[int(model[n - 1].argmax())]  # in one pass
-        assert [f[f"guess {n}"][1] for f in frames] == ["?", guess, guess]
-        assert [f"sign {n}" in f for f in frames] == [False, False, True]
-        colour, points_ = SIGNS[guess == TEXT[n]]
-        assert solved[f"sign {n}"][0]["stroke"] == colour.drawn
-        assert str(solved[f"sign {n}"][0]["d"]).count("L") == len(points_) - 1
-        is_new = TEXT[n] not in TEXT[:n]
-        assert [f"new {n}" in f for f in frames] == [False, False, is_new]
-        assert is_new or guess == TEXT[n]  # misses were new
-        if n > AGAIN:
-            assert guess == TEXT[listens[n - 1]]
-        right += guess == TEXT[n]
+    model, frames = small.load(), shown("06-causal-mask")
+    texts = [texts_of("06-causal-mask", n) for n in range(len(frames))]
+    in_one, right = model(small.numbered(TEXT))[0], 0
+    for n in range(1, len(TEXT)):
+        alone = small.words[int(model(small.numbered(TEXT[:n]))[0, -1].argmax())]
+        seen = [f"guess {n}" in each for each in texts]
+        assert seen == [*(done >= n for done in PASSES), True, True, True]
+        assert {each[f"guess {n}"] for each in texts if f"guess {n}" in each} == {alone}
+        of_one = [each.get(f"one {n}") for each in texts]
+        assert of_one == [*[None] * 4, TEXT[n], "?", small.words[int(in_one[n - 1].argmax())]]
+        assert of_one[-1] == alone
+        assert [f"same {n}" in each for each in texts] == [False] * 6 + [True]
+        colour, points_ = SIGNS[alone == TEXT[n]]
+        judged = [f"sign {n}" in frame for frame in frames]  # as soon as the next word is there
+        assert judged == [*(done > n or done == 6 for done in PASSES), True, True, True]
+        for frame in (frame for frame in frames if f"sign {n}" in frame):
+            assert frame[f"sign {n}"]["stroke"] == colour.drawn
+            assert str(frame[f"sign {n}"]["d"]).count("L") == len(points_) - 1
+        right += alone == TEXT[n]
     told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
     assert right == 4
-    assert "4 right; both missed words were new. The second “fox” listens" in told[-1]
-    assert all(f"listens to “{TEXT[1]}” (0.99)" in told[n] for n in (2, -1))
+    assert "guesses that the next word is “fox”." in told[0]
+    assert "was “owl”. So that was wrong" in told[1]
+    assert told[3] == "Pass 6: “cat”. 6 guesses took 6 passes; 4 are right."
+    assert told[6] == (
+        "With it, one pass makes the same six guesses as six passes, both wrong ones too."
+    )
+    assert [each["count"] for each in texts[:4]] == [f"{done}" for done in PASSES]
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead() -> None:
+def test_lesson_06s_curtains_hide_all_that_a_word_cannot_listen_to() -> None:
     from attnlab.lessons.causal_mask.opening import (
         AGAIN,
+        CLOTH,
         DARK,
-        LEAST,
-        MIDDLES,
-        PALE,
+        EDGE,
+        LAST,
         PASSES,
+        PLACES,
         TEXT,
     )
 
     layer, head = small.head("repeat")
-    row_of = small.weights(TEXT)[layer][head]
-    frames = shown("06-causal-mask")
-    drawn = {(n, m) for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
-    assert all(m <= n for n, m in drawn)
-    for frame, pale in zip(frames[6:], (DARK, PALE), strict=True):
-        cells = {key: look["fill-opacity"] for key, look in frame.items() if " to " in key}
-        assert cells == {
-            f"{n} to {m}": pytest.approx((DARK if n >= AGAIN else pale) * row_of[n, m], abs=0.01)
-            for n, m in drawn
-        }
-    for frame, n in zip(frames, PASSES, strict=False):
-        ((to, key),) = ((m, f"{at} to {m}") for at, m in drawn if at == n - 1)  # no more than one
-        assert {each for each in frame if " to " in each} == {key}
-        assert frame[key]["fill-opacity"] == frames[6][key]["fill-opacity"]
-        start, end = ends(frame["listens"])
-        assert (start + end) / 2 == pytest.approx((MIDDLES[n - 1] + MIDDLES[to]) / 2)
-        orange = [each for each in frame if frame[each].get("fill") == ORANGE.drawn]
-        assert orange == [f"word {n - 1}"]
-    told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
-    assert {"0 to 0", "1 to 0"} == {key for f in frames[:2] for key in f if " to " in key}
-    assert "itself and to those before it" in told[1]
-    at = {n: float(frames[4][f"word {n}"]["x"]) for n in range(7)}
-    for n in range(6):  # from each word back to the one before, where its tip is
-        end = at[n] + 10
-        assert ends(frames[4][f"copied {n}"]) == pytest.approx((at[n + 1] - 10, end), abs=0.1)
-        assert points(frames[4][f"copied {n} tip"])[1, 0] == pytest.approx(end, abs=0.1)
-    lit = [word for word in at if frames[4][f"word {word}"]["fill"] == ORANGE.drawn]
-    assert lit == [*range(6)]  # the last has none to copy
+    weights = small.weights(TEXT)[layer][head]
+    for at, frame in enumerate(shown("06-causal-mask")):
+        texts, many = texts_of("06-causal-mask", at), [*PASSES, LAST, LAST, LAST][at]
+        is_open = at == 4
+        for n in range(1, len(TEXT)):
+            there = len(TEXT) if is_open else n if n <= many else 0
+            words = [key for key in texts if key.endswith(f" of {n}")]
+            assert [texts[key] for key in words] == [*TEXT[:there]]
+            edge, top = points(frame[f"curtain {n}"])[0]
+            assert points(frame[f"curtain {n}"])[1, 0] == EDGE
+            assert sum(x < edge for x in PLACES) == there
+            low = points(frame[f"curtain {n}"])[2, 1]
+            assert all(top < float(frame[key]["y"]) < low for key in words)
+            assert [float(frame[key]["x"]) for key in words] == PLACES[:there]
+            colours = [frame[key]["fill"] for key in words]
+            asks, hid = [ORANGE.drawn] * (there > 0), [PURPLE.drawn] * (there - n)
+            assert colours == ["currentColor"] * (there - len(asks + hid)) + asks + hid
+            if is_open:  # the word that came is lit, and copied
+                cell, copied = frame[f"next {n}"], frame[f"one {n}"]
+                assert float(cell["x"]) + float(cell["width"]) / 2 == PLACES[n]
+                assert (cell["fill-opacity"], copied["fill"]) == (CLOTH, PURPLE.drawn)
+        cells = {key: look for key, look in frame.items() if key.startswith("listens ")}
+        again = range(AGAIN + 1, many + 1) if at not in (4, 5) else ()
+        assert [*cells] == [f"listens {n}" for n in again]
+        for n, cell in zip(again, cells.values(), strict=True):
+            to = int(weights[n - 1].argmax())
+            assert to == TEXT.index(TEXT[n - 1]) + 1 < n  # it followed the first; not ahead
+            assert float(cell["x"]) + float(cell["width"]) / 2 == PLACES[to]
+            assert cell["fill-opacity"] == pytest.approx(DARK * weights[n - 1, to], abs=0.01)
+    told = opening_of("06-causal-mask").state["frames"][2]["told"]
+    assert f"second “fox” listens to “owl” ({weights[AGAIN].max():.2f}), which followed" in told
+    assert (weights.round(6) == np.tril(weights).round(6)).all()
 
 
 @pytest.mark.lessons("07-multi-head")
