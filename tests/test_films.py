@@ -940,8 +940,8 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
         np.array([float(last[f"once column {n}"][side]) for n in range(6)])
         for side in ("width", "height")
     )
-    np.testing.assert_allclose(wide / tiles_film.UNIT / s, weights[0], atol=1e-3)
-    np.testing.assert_allclose(high / tiles_film.STEP, tiles_film.VALUES)
+    np.testing.assert_allclose(wide / tiles_film.ONE / s, weights[0], atol=1e-3)
+    np.testing.assert_allclose(high / tiles_film.TALLER, tiles_film.VALUES)
     one, other = last["once in"], last["kept in"]  # alike, and both as far from what they hold
     assert [one[name] for name in ("y", "width", "height")] == [
         other[name] for name in ("y", "width", "height")
@@ -952,7 +952,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     end = float(blocks[2]["x"]) + float(blocks[2]["width"])
     assert [*points(last["same"])[:, 0]] == [starts[0], pytest.approx(end)]  # over all, to the last
     level = tiles_film.LOW - points(last["same"])[:, 1]
-    np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
+    np.testing.assert_allclose(level / tiles_film.TALLER, answers[0], atol=2e-3)
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
     assert (texts["level"], texts["answer"]) == (f"{answers[0]:.1f}", "answer")
     assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
@@ -960,7 +960,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     for j, block in enumerate(blocks):  # after each block of keys
         scores, values = tiles_film.SCORES[0, : 2 * j + 2], tiles_film.VALUES[: 2 * j + 2]
         so_far = np.average(values, weights=np.exp(scores))
-        assert float(block["height"]) / tiles_film.STEP == pytest.approx(so_far, abs=1e-3)
+        assert float(block["height"]) / tiles_film.TALLER == pytest.approx(so_far, abs=1e-3)
         assert texts[f"so far {'ABC'[j]}"] == f"{so_far:.1f}"
         assert texts[f"of {'ABC'[j]}"] == "ABC"[: j + 1]
 
@@ -1004,8 +1004,9 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
 def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
     frames = shown("11-cost")
     sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames[:-1]]
-    for parts, start, kinds in [*sides, (frames[-1], tiles_film.OTHER, ("once column",))]:
-        right = float(start)
+    start = tiles_film.SIDES[0] + tiles_film.INSET
+    for parts, left_most, kinds in [*sides, (frames[-1], start, ("once column",))]:
+        right = float(left_most)
         for key in sorted(key for key in parts if key.startswith(kinds) and "width" in parts[key]):
             left, wide = (float(parts[key][name]) for name in ("x", "width"))
             if key.startswith("column") and left < right - 0.1:  # was levelled into the block
@@ -1025,7 +1026,7 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
         done = [f"done {n}" in parts for n in range(3)]
         assert done == [n < tile + is_poured for n in range(3)]
         over = {key: float(parts[key]["x"]) for key in ("memory", "keys A", "keys B", "keys C")}
-        assert over["memory"] + 5 == over[f"keys {'ABC'[tile]}"]
+        assert over["memory"] + 4 == over[f"keys {'ABC'[tile]}"]
     for parts in (frames[0], frames[-1]):
         assert [key for key in parts if key.startswith("box")] == []
 

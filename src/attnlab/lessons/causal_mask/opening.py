@@ -51,7 +51,8 @@ def opening() -> Film:
             ),
             Frame(
                 _in_one(alone, "?" * LAST),
-                "So a curtain hides from each word what follows it: the mask. Six rows are one pass.",
+                "So a curtain hides from each word what follows it: the mask. "
+                "All six rows are one pass.",
             ),
             Frame(
                 [*_listening(rows, LAST), *_in_one(alone, in_one)],
