@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, area, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
@@ -47,7 +47,7 @@ def opening() -> Film:
             *(Frame(_alone(rows, alone, n), told) for n, told in zip(PASSES, tells, strict=True)),
             Frame(
                 _in_one(alone, TEXT[1:], is_open=True),
-                "Can one pass do it? All words are there: each orange word could copy the next.",
+                "Can one pass do it? All words are there: each orange one could just copy the next.",
             ),
             Frame(
                 _in_one(alone, "?" * LAST),
@@ -88,13 +88,13 @@ def _in_one(alone: Sequence[str], guesses: Sequence[str], is_open: bool = False)
     parts = list[Part]()
     for row, (guess, kept) in enumerate(zip(guesses, alone, strict=True), 1):
         y, colour = _line(row), PURPLE if is_open else INK
-        parts += _row(row, len(TEXT) if is_open else row)
-        parts += _guessed(row, alone, KEPT)
-        parts.append(word(f"one {row}", GUESS, y, guess, colour, size=LETTERS, weight=600))
         if is_open:
             parts.append(_cell(f"next {row}", row, row, PURPLE, CLOTH))
         elif guess == kept:
             parts.append(word(f"same {row}", SAME, y, "=", GREY, size=LETTERS))
+        parts += _row(row, len(TEXT) if is_open else row)
+        parts += _guessed(row, alone, KEPT)
+        parts.append(word(f"one {row}", GUESS, y, guess, colour, size=LETTERS, weight=600))
     low, x = TOP + LAST * TALL - 3, 18
     bracket = [(x + 6, TOP + 3), (x, TOP + 3), (x, low), (x + 6, low)]
     mask = word("hides", EDGE - 12, TOP + TALL + 10, "the mask", PURPLE, "end", LOUD, 600)
@@ -116,20 +116,20 @@ def _line(row: int) -> float:
 
 def _row(row: int, many: int) -> list[Part]:
     """So many words, of which one asks, and a curtain from there on; purple is what it hid."""
-    top, x = TOP + TALL * (row - 1), LEFT + STEP * many
-    low, hem = top + TALL, min(x + 2, EDGE)
-    parts = [
-        area(f"curtain {row}", [(x, top), (EDGE, top), (EDGE, low), (x, low)], PURPLE, CLOTH),
-        line(
-            f"hem {row}", [(hem, top), (hem, low)], PURPLE, 4, float(0 < many <= LAST), cap="butt"
-        ),
-    ]
+    top, x, parts = TOP + TALL * (row - 1), LEFT + STEP * many, list[Part]()
     for m, each in enumerate(TEXT[:many]):
         colour = ORANGE if m == row - 1 else INK if m < row else PURPLE
         weight, opacity = (600, 1) if m in (row - 1, row) else (400, BEFORE)
         look = colour, "middle", LETTERS, weight, opacity
         parts.append(word(f"word {m} of {row}", PLACES[m], _line(row), each, *look))
-    return parts
+    low, hem, is_there = top + TALL, min(x + 2, EDGE), float(0 < many <= LAST)
+    corners = [(x, top), (EDGE, top), (EDGE, low), (x, low)]
+    return [
+        *parts,
+        area(f"behind {row}", corners, GROUND),  # words that come are uncovered
+        area(f"curtain {row}", corners, PURPLE, CLOTH),
+        line(f"hem {row}", [(hem, top), (hem, low)], PURPLE, 4, is_there, cap="butt"),
+    ]
 
 
 def _listening(rows: list[list[float]], n: int) -> list[Part]:

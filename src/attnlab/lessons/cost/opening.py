@@ -139,26 +139,19 @@ def after_each(scores: np.ndarray) -> list[Kept]:
 
 def _grid(rows: int, done: int = 0) -> list[Part]:
     """Scores of so many queries, none of which is there, under their keys; so many tiles went."""
-    low = TOP + rows * TALL
+    low, x, y = TOP + rows * TALL, LEFT - 9, TOP + 25
     parts = [
         word("keys", EDGE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL),
-        *(
-            word(f"query {n}", LEFT - 9, TOP + 25 + (n - 1) * TALL, f"query {n}", *look)
-            for n, look in (
-                (1, (ORANGE, "end", SMALL, 600)),
-                (TOKENS, (GREY, "end", SMALL)),
-            )
-            if n <= rows
-        ),
-        *(
-            line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5)
-            for n, y in ((n, TOP + n * TALL) for n in range(rows + 1))
-        ),
-        *(
-            line(f"down {n}", [(x, TOP), (x, low)], GREY, 1, 0.5)
-            for n, x in ((n, LEFT + n * CELL) for n in range(TOKENS + 1))
-        ),
+        word("first", x, y, "query 1", ORANGE, "end", SMALL, 600),
     ]
+    if rows == TOKENS:
+        y += (rows - 1) * TALL
+        parts.append(word("last", x, y, f"query {rows}", GREY, "end", SMALL))
+    for n in range(TOKENS + 1):
+        x, y = LEFT + n * CELL, TOP + n * TALL
+        parts.append(line(f"down {n}", [(x, TOP), (x, low)], GREY, 1, 0.5))
+        if n <= rows:
+            parts.append(line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5))
     for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
         left, wide = LEFT + j * BLOCK * CELL, BLOCK * CELL
         parts += [
@@ -285,7 +278,7 @@ def _both(met: list[Kept]) -> list[Part]:
         box("once in", (SIDES[0], BOXES), size, GREY, 0.04, 2),
         box("kept in", (SIDES[1], BOXES), size, ORANGE, 0.04, 2),
         *(p._replace(key=f"once {p.key}") for p in columns),
-        word("what", left, LOW - TALLER * met[0].answer - 9, "so far", GREY, "start", SMALL),
+        word("were", left, LOW - TALLER * met[0].answer - 9, "so far", GREY, "start", SMALL),
     ]
     for j, (name, kept) in enumerate(zip(NAMES, met, strict=True)):
         n, key, high, is_last = j * BLOCK, NAMES[: j + 1], TALLER * kept.answer, kept is met[-1]
