@@ -47,7 +47,7 @@ def opening() -> Film:
             *(Frame(_alone(rows, alone, n), told) for n, told in zip(PASSES, tells, strict=True)),
             Frame(
                 _in_one(alone, TEXT[1:], is_open=True),
-                "Can one pass do it? All words are there: each orange one could just copy the next.",
+                "Can one pass do it? All words are there, so each orange one could copy the next.",
             ),
             Frame(
                 _in_one(alone, "?" * LAST),
