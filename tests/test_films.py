@@ -16,7 +16,7 @@ import torch
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
-from attnlab.figures.palette import BLUE, GREY, ORANGE
+from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
@@ -147,85 +147,85 @@ def test_lesson_06s_words_that_come_again_listen_to_what_followed_and_one_pass_i
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_curtains_hide_the_next_word_and_a_guess_is_right_if_it_is_that() -> None:
-    from attnlab.lessons.causal_mask.opening import AGAIN, EDGE, ROWS, SIGNS, TEXT
+def test_lesson_06s_guesses_are_those_of_six_passes_and_of_one_and_right_if_the_word_came() -> None:
+    from attnlab.lessons.causal_mask.opening import PASSES, SIGNS, TEXT
 
-    frames = [
-        {key: (look, text) for _, key, look, text in frame["parts"]}
-        for frame in opening_of("06-causal-mask").state["frames"][-3:]
-    ]
-    asked, _, solved = frames
-    many, right = len(TEXT), 0
-    layer, head = small.head("repeat")
-    listens = small.weights(TEXT)[layer][head].argmax(axis=1)
-    model = small.load()(small.numbered(TEXT))[0]
-    for n in range(1, many):
-        words = [(asked.get(f"word {m} of {n}") or asked[f"word {m}"])[1] for m in range(n)]
-        assert tuple(words) == TEXT[:n]
-        for frame in frames:
-            edge = float(frame[f"curtain {n}"][0]["x"])
-            assert sum(x < edge for x in ROWS) == n
-            assert float(frame[f"guess {n}"][0]["x"]) > EDGE > edge  # beside the mask
-            assert frame[f"next {n}"][1] == TEXT[n]
-        guess = small.words[int(model[n - 1].argmax())]  # in one pass
-        assert [f[f"guess {n}"][1] for f in frames] == ["?", guess, guess]
-        assert [f"sign {n}" in f for f in frames] == [False, False, True]
-        colour, points_ = SIGNS[guess == TEXT[n]]
-        assert solved[f"sign {n}"][0]["stroke"] == colour.drawn
-        assert str(solved[f"sign {n}"][0]["d"]).count("L") == len(points_) - 1
-        is_new = TEXT[n] not in TEXT[:n]
-        assert [f"new {n}" in f for f in frames] == [False, False, is_new]
-        assert is_new or guess == TEXT[n]  # misses were new
-        if n > AGAIN:
-            assert guess == TEXT[listens[n - 1]]
-        right += guess == TEXT[n]
+    model, frames = small.load(), shown("06-causal-mask")
+    texts = [texts_of("06-causal-mask", n) for n in range(len(frames))]
+    in_one, right = model(small.numbered(TEXT))[0], 0
+    for n in range(1, len(TEXT)):
+        alone = small.words[int(model(small.numbered(TEXT[:n]))[0, -1].argmax())]
+        seen = [f"guess {n}" in each for each in texts]
+        assert seen == [*(done >= n for done in PASSES), True, True, True]
+        assert {each[f"guess {n}"] for each in texts if f"guess {n}" in each} == {alone}
+        of_one = [each.get(f"one {n}") for each in texts]
+        assert of_one == [*[None] * 4, TEXT[n], "?", small.words[int(in_one[n - 1].argmax())]]
+        assert of_one[-1] == alone
+        assert [f"same {n}" in each for each in texts] == [False] * 6 + [True]
+        colour, points_ = SIGNS[alone == TEXT[n]]
+        judged = [f"sign {n}" in frame for frame in frames]  # as soon as the next word is there
+        assert judged == [*(done > n or done == 6 for done in PASSES), True, True, True]
+        for frame in (frame for frame in frames if f"sign {n}" in frame):
+            assert frame[f"sign {n}"]["stroke"] == colour.drawn
+            assert str(frame[f"sign {n}"]["d"]).count("L") == len(points_) - 1
+        right += alone == TEXT[n]
     told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
     assert right == 4
-    assert "4 right; both missed words were new. The second “fox” listens" in told[-1]
-    assert all(f"listens to “{TEXT[1]}” (0.99)" in told[n] for n in (2, -1))
+    assert "guesses that the next word is “fox”." in told[0]
+    assert "was “owl”. So that was wrong" in told[1]
+    assert told[3] == "Pass 6: “cat”. 6 guesses took 6 passes; 4 are right."
+    assert told[6] == (
+        "With it, one pass makes the same six guesses as six passes, both wrong ones too."
+    )
+    assert [each["count"] for each in texts[:4]] == [f"{done}" for done in PASSES]
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_words_listen_alike_in_six_passes_and_in_one_and_none_ahead() -> None:
+def test_lesson_06s_curtains_hide_all_that_a_word_cannot_listen_to() -> None:
     from attnlab.lessons.causal_mask.opening import (
         AGAIN,
+        CLOTH,
         DARK,
-        LEAST,
-        MIDDLES,
-        PALE,
+        EDGE,
+        LAST,
         PASSES,
+        PLACES,
         TEXT,
     )
 
     layer, head = small.head("repeat")
-    row_of = small.weights(TEXT)[layer][head]
-    frames = shown("06-causal-mask")
-    drawn = {(n, m) for n in range(6) for m in range(6) if row_of[n, m] >= LEAST}
-    assert all(m <= n for n, m in drawn)
-    for frame, pale in zip(frames[6:], (DARK, PALE), strict=True):
-        cells = {key: look["fill-opacity"] for key, look in frame.items() if " to " in key}
-        assert cells == {
-            f"{n} to {m}": pytest.approx((DARK if n >= AGAIN else pale) * row_of[n, m], abs=0.01)
-            for n, m in drawn
-        }
-    for frame, n in zip(frames, PASSES, strict=False):
-        ((to, key),) = ((m, f"{at} to {m}") for at, m in drawn if at == n - 1)  # no more than one
-        assert {each for each in frame if " to " in each} == {key}
-        assert frame[key]["fill-opacity"] == frames[6][key]["fill-opacity"]
-        start, end = ends(frame["listens"])
-        assert (start + end) / 2 == pytest.approx((MIDDLES[n - 1] + MIDDLES[to]) / 2)
-        orange = [each for each in frame if frame[each].get("fill") == ORANGE.drawn]
-        assert orange == [f"word {n - 1}"]
-    told = [frame["told"] for frame in opening_of("06-causal-mask").state["frames"]]
-    assert {"0 to 0", "1 to 0"} == {key for f in frames[:2] for key in f if " to " in key}
-    assert "itself and to those before it" in told[1]
-    at = {n: float(frames[4][f"word {n}"]["x"]) for n in range(7)}
-    for n in range(6):  # from each word back to the one before, where its tip is
-        end = at[n] + 10
-        assert ends(frames[4][f"copied {n}"]) == pytest.approx((at[n + 1] - 10, end), abs=0.1)
-        assert points(frames[4][f"copied {n} tip"])[1, 0] == pytest.approx(end, abs=0.1)
-    lit = [word for word in at if frames[4][f"word {word}"]["fill"] == ORANGE.drawn]
-    assert lit == [*range(6)]  # the last has none to copy
+    weights = small.weights(TEXT)[layer][head]
+    for at, frame in enumerate(shown("06-causal-mask")):
+        texts, many = texts_of("06-causal-mask", at), [*PASSES, LAST, LAST, LAST][at]
+        is_open = at == 4
+        for n in range(1, len(TEXT)):
+            there = len(TEXT) if is_open else n if n <= many else 0
+            words = [key for key in texts if key.endswith(f" of {n}")]
+            assert [texts[key] for key in words] == [*TEXT[:there]]
+            edge, top = points(frame[f"curtain {n}"])[0]
+            assert points(frame[f"curtain {n}"])[1, 0] == EDGE
+            assert sum(x < edge for x in PLACES) == there
+            low = points(frame[f"curtain {n}"])[2, 1]
+            assert all(top < float(frame[key]["y"]) < low for key in words)
+            assert [float(frame[key]["x"]) for key in words] == PLACES[:there]
+            colours = [frame[key]["fill"] for key in words]
+            asks, hid = [ORANGE.drawn] * (there > 0), [PURPLE.drawn] * (there - n)
+            assert colours == ["currentColor"] * (there - len(asks + hid)) + asks + hid
+            if is_open:  # the word that came is lit, and copied
+                cell, copied = frame[f"next {n}"], frame[f"one {n}"]
+                assert float(cell["x"]) + float(cell["width"]) / 2 == PLACES[n]
+                assert (cell["fill-opacity"], copied["fill"]) == (CLOTH, PURPLE.drawn)
+        cells = {key: look for key, look in frame.items() if key.startswith("listens ")}
+        again = range(AGAIN + 1, many + 1) if at not in (4, 5) else ()
+        assert [*cells] == [f"listens {n}" for n in again]
+        for n, cell in zip(again, cells.values(), strict=True):
+            to = int(weights[n - 1].argmax())
+            assert to == TEXT.index(TEXT[n - 1]) + 1 < n  # it followed the first; not ahead
+            assert float(cell["x"]) + float(cell["width"]) / 2 == PLACES[to]
+            assert cell["fill-opacity"] == pytest.approx(DARK * weights[n - 1, to], abs=0.01)
+    told = opening_of("06-causal-mask").state["frames"][2]["told"]
+    assert f"second “fox” listens to “owl” ({weights[AGAIN].max():.2f}), which followed" in told
+    assert (weights.round(6) == np.tril(weights).round(6)).all()
 
 
 @pytest.mark.lessons("07-multi-head")
@@ -916,8 +916,8 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
         np.array([float(last[f"once column {n}"][side]) for n in range(6)])
         for side in ("width", "height")
     )
-    np.testing.assert_allclose(wide / tiles_film.UNIT / s, weights[0], atol=1e-3)
-    np.testing.assert_allclose(high / tiles_film.STEP, tiles_film.VALUES)
+    np.testing.assert_allclose(wide / tiles_film.ONE / s, weights[0], atol=1e-3)
+    np.testing.assert_allclose(high / tiles_film.TALLER, tiles_film.VALUES)
     one, other = last["once in"], last["kept in"]  # alike, and both as far from what they hold
     assert [one[name] for name in ("y", "width", "height")] == [
         other[name] for name in ("y", "width", "height")
@@ -928,7 +928,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     end = float(blocks[2]["x"]) + float(blocks[2]["width"])
     assert [*points(last["same"])[:, 0]] == [starts[0], pytest.approx(end)]  # over all, to the last
     level = tiles_film.LOW - points(last["same"])[:, 1]
-    np.testing.assert_allclose(level / tiles_film.STEP, answers[0], atol=2e-3)
+    np.testing.assert_allclose(level / tiles_film.TALLER, answers[0], atol=2e-3)
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
     assert (texts["level"], texts["answer"]) == (f"{answers[0]:.1f}", "answer")
     assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
@@ -936,7 +936,7 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     for j, block in enumerate(blocks):  # after each block of keys
         scores, values = tiles_film.SCORES[0, : 2 * j + 2], tiles_film.VALUES[: 2 * j + 2]
         so_far = np.average(values, weights=np.exp(scores))
-        assert float(block["height"]) / tiles_film.STEP == pytest.approx(so_far, abs=1e-3)
+        assert float(block["height"]) / tiles_film.TALLER == pytest.approx(so_far, abs=1e-3)
         assert texts[f"so far {'ABC'[j]}"] == f"{so_far:.1f}"
         assert texts[f"of {'ABC'[j]}"] == "ABC"[: j + 1]
 
@@ -980,8 +980,9 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
 def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
     frames = shown("11-cost")
     sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames[:-1]]
-    for parts, start, kinds in [*sides, (frames[-1], tiles_film.OTHER, ("once column",))]:
-        right = float(start)
+    start = tiles_film.SIDES[0] + tiles_film.INSET
+    for parts, left_most, kinds in [*sides, (frames[-1], start, ("once column",))]:
+        right = float(left_most)
         for key in sorted(key for key in parts if key.startswith(kinds) and "width" in parts[key]):
             left, wide = (float(parts[key][name]) for name in ("x", "width"))
             if key.startswith("column") and left < right - 0.1:  # was levelled into the block
@@ -1001,7 +1002,7 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
         done = [f"done {n}" in parts for n in range(3)]
         assert done == [n < tile + is_poured for n in range(3)]
         over = {key: float(parts[key]["x"]) for key in ("memory", "keys A", "keys B", "keys C")}
-        assert over["memory"] + 5 == over[f"keys {'ABC'[tile]}"]
+        assert over["memory"] + 4 == over[f"keys {'ABC'[tile]}"]
     for parts in (frames[0], frames[-1]):
         assert [key for key in parts if key.startswith("box")] == []
 

@@ -6,23 +6,19 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, area, box, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
-HIGH, COLUMN, STEP = 270, 66, 46  # of the sheet; how wide a word's place is; in rows
-MIDDLES, ROWS = ([a + b * n for n in range(len(TEXT))] for a, b in ((42, COLUMN), (41, STEP)))
-EDGE = ROWS[LAST] + STEP / 2  # where curtains of rows end
-TOP, TALL = 36, 38  # of rows, under their headings
-LARGE, LETTERS = 28, 21  # while words come; in rows
-LINE, BAND, CARD = 142, 84, 52  # the middle of a line of words; heights of its curtain and cards
-FLOOR, BOTTOM = LINE - CARD / 2 - 6, LINE + BAND / 2  # of arcs; of the curtain
-NEAREST, FARTHER = 36, 0.45  # pull of arcs; more for each unit across
-NEXT, GUESS, TICK = 369, 422, 467  # middles of what comes, of guesses, of their signs
-DARK, PALE = 0.3, 0.12  # a place that gets weight 1; in a row that is not told of
-LEAST = 0.1  # a weight that is drawn
+HIGH, HEAD, TOP, TALL = 270, 22, 34, 39  # of the sheet; lines over rows, and their top; of one
+LEFT, STEP = 28, 43  # of rows; how wide a word's place is
+PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
+EDGE = LEFT + STEP * len(TEXT)  # where curtains end
+GUESS, SAME, KEPT, TICK = 356, 387, 418, 35  # middles of guesses; of signs, right of a guess
+LETTERS, LOUD, COUNT = 20, 26, 48  # sizes of words
+DARK, CLOTH, BEFORE = 0.3, 0.16, 0.7  # a place of weight 1; a curtain; words that do not ask
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
     False: (GREY, [(-8, -8), (8, 8), (0, 0), (8, -8), (-8, 8)]),
@@ -33,150 +29,131 @@ def opening() -> Film:
     """The film."""
     layer, head = small.head("repeat")
     rows = small.weights(TEXT)[layer][head].tolist()
-    guesses = [next(iter(small.following(TEXT[:n], 1))) for n in range(1, len(TEXT))]
-    right = sum(guess == each for guess, each in zip(guesses, TEXT[1:], strict=True))
+    alone = [next(iter(small.following(TEXT[:n], 1))) for n in range(1, len(TEXT))]
+    in_one = [
+        small.words[n] for n in small.load()(small.numbered(TEXT))[0, :LAST].argmax(-1).tolist()
+    ]
+    right = sum(guess == each for guess, each in zip(alone, TEXT[1:], strict=True))
     tells = (
-        f"In pass 1 a model sees “{TEXT[0]}”, and guesses the next word of a given text.",
-        f"In pass 2 “{TEXT[1]}” is there. Each word can listen to itself and to those before it.",
-        f"In pass 5 the second “{TEXT[0]}” listens to “{TEXT[1]}” ({max(rows[AGAIN]):.2f}), "
-        "which followed the first.",
-        f"In pass 6 “{TEXT[1]}” listens to “{TEXT[2]}”. So six guesses took six passes.",
+        f"Pass 1: a model sees “{TEXT[0]}”, and guesses that the next word is “{alone[0]}”.",
+        f"Pass 2: the next word was “{TEXT[1]}”. So that was wrong, and the model guesses again.",
+        f"Pass 5: the second “{TEXT[0]}” listens to “{TEXT[1]}” ({max(rows[AGAIN]):.2f}), "
+        "which followed the first, and guesses it.",
+        f"Pass 6: “{alone[-1]}”. {LAST} guesses took {LAST} passes; {right} are right.",
     )
-    masked = (
-        "So a curtain hides from each word what follows it: the mask. Six rows, one text.",
-        "Now it is one pass. Each orange word listens most to a blue one, never ahead, and guesses "
-        "the next.",
-        f"{right} right; both missed words were new. The second “{TEXT[0]}” listens to “{TEXT[1]}” "
-        f"({max(rows[AGAIN]):.2f}), as in pass 5, and guesses it.",
-    )
-    frames = [
-        *(Frame(_alone(rows, n), told) for n, told in zip(PASSES, tells, strict=True)),
-        Frame(_copied(), "In one pass all words are there, and six of them could copy the next."),
-        *(Frame(_masked(rows, guesses, shown), told) for shown, told in enumerate(masked)),
-    ]
-    return Film("One pass, six guesses", frames, HIGH)
-
-
-def _alone(rows: list[list[float]], n: int) -> list[Part]:
-    """A pass of its own: as many words as it has, the last of which listens, and the curtain.
-
-    The words of the next pass stand behind the curtain already, so that its edge uncovers them;
-    but not under its card.
-    """
-    asks, behind = n - 1, PASSES[min(PASSES.index(n) + 1, len(PASSES) - 1)]
-    to = max(range(n), key=lambda m: rows[asks][m])
-    x, edge, half = MIDDLES[asks], MIDDLES[asks] + COLUMN / 2, 0.44 * COLUMN
-    pull = NEAREST + FARTHER * (x - MIDDLES[to])
-    says = word("hides", WIDE - 2, BOTTOM - BAND - 14, "still to come", PURPLE, "end", 28, 600)
-    return [
-        *_cells(rows[asks], n, MIDDLES, LINE, CARD),
-        *(_coming(m, m == asks, m != n) for m in range(behind)),
-        arc("listens", x, MIDDLES[to], FLOOR, rows[asks][to], ORANGE, thickest=7, pull=pull),
-        word("pass", x, BOTTOM + 26, "pass", GREY, size=SMALL),
-        word("count", x, BOTTOM + 62, f"{n}", GREY, size=36, weight=600),
-        *_cloth("curtain", BOTTOM - BAND, BAND, edge, WIDE),
-        *([says] if n < PASSES[2] else []),
-        box(f"card {n}", (MIDDLES[n] - half, LINE - CARD / 2), (2 * half, CARD), GROUND),
-        word(f"guess {n}", MIDDLES[n], LINE + 10, "?", size=LARGE),
-    ]
-
-
-def _coming(n: int, is_asking: bool, opacity: float = 1) -> Part:
-    """A word of the one line, large."""
-    colour, weight = (ORANGE, 600) if is_asking else (INK, 400)
-    return word(
-        f"word {n}", MIDDLES[n], LINE + 10, TEXT[n], colour, "middle", LARGE, weight, opacity
+    return Film(
+        "One pass, six guesses",
+        [
+            *(Frame(_alone(rows, alone, n), told) for n, told in zip(PASSES, tells, strict=True)),
+            Frame(
+                _in_one(alone, TEXT[1:], is_open=True),
+                "Can one pass do it? All words are there, so each orange one could copy the next.",
+            ),
+            Frame(
+                _in_one(alone, "?" * LAST),
+                "So a curtain hides from each word what follows it: the mask. "
+                "All six rows are one pass.",
+            ),
+            Frame(
+                [*_listening(rows, LAST), *_in_one(alone, in_one)],
+                "With it, one pass makes the same six guesses as six passes, both wrong ones too.",
+            ),
+        ],
+        HIGH,
     )
 
 
-def _cells(
-    row: Sequence[float],
-    n: int,
-    middles: Sequence[float],
-    y: float,
-    high: float,
-    dark: float = DARK,
-) -> list[Part]:
-    """The places to which a pass's last word listens, each as dark as its weight."""
-    half = 0.44 * (middles[1] - middles[0])
+def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part]:
+    """So many passes: each wrote a row, whose last word guesses. All else is still to come."""
+    parts = _listening(rows, n)
+    for row in range(1, len(TEXT)):
+        (colour, weight), many = (INK, 600) if row == n else (GREY, 400), row if row <= n else 0
+        parts += _row(row, many)
+        parts.append(word(f"pass {row}", 10, _line(row), f"{row}", colour, "middle", SMALL, weight))
+        if many:
+            parts += _guessed(row, guesses, GUESS, row < n or n == LAST)
+    x = (KEPT + WIDE) / 2
     return [
-        box(f"{n - 1} to {m}", (middles[m] - half, y - high / 2), (2 * half, high), BLUE, fill)
-        for m, fill in ((m, dark * row[m]) for m in range(n) if row[m] >= LEAST)
+        *parts,
+        word("hides", EDGE - 12, TOP + TALL + 10, "still to come", PURPLE, "end", LOUD, 600),
+        word("heading", GUESS, HEAD, "guess", GREY, size=SMALL),
+        word("passes", 2, HEAD, "pass", GREY, "start", SMALL),
+        word("count", x, TOP + 3 * TALL, f"{n}", GREY, size=COUNT, weight=700),
+        word("counted", x, TOP + 3 * TALL + 26, "passes" if n > 1 else "pass", GREY, size=SMALL),
     ]
 
 
-def _cloth(key: str, top: float, high: float, left: float, right: float) -> list[Part]:
-    """A curtain, through which nothing can be seen, and its hem."""
-    hem = [(left, top), (left, top + high)]
+def _in_one(alone: Sequence[str], guesses: Sequence[str], is_open: bool = False) -> list[Part]:
+    """All rows in one pass, what they guess, or copy, and what six passes guessed."""
+    parts = list[Part]()
+    for row, (guess, kept) in enumerate(zip(guesses, alone, strict=True), 1):
+        y, colour = _line(row), PURPLE if is_open else INK
+        if is_open:
+            parts.append(_cell(f"next {row}", row, row, PURPLE, CLOTH))
+        elif guess == kept:
+            parts.append(word(f"same {row}", SAME, y, "=", GREY, size=LETTERS))
+        parts += _row(row, len(TEXT) if is_open else row)
+        parts += _guessed(row, alone, KEPT)
+        parts.append(word(f"one {row}", GUESS, y, guess, colour, size=LETTERS, weight=600))
+    low, x = TOP + LAST * TALL - 3, 18
+    bracket = [(x + 6, TOP + 3), (x, TOP + 3), (x, low), (x + 6, low)]
+    mask = word("hides", EDGE - 12, TOP + TALL + 10, "the mask", PURPLE, "end", LOUD, 600)
     return [
-        box(key, (left, top), (right - left, high), GROUND),
-        box(f"{key}’s face", (left, top), (right - left, high), PURPLE, 0.14),
-        line(f"{key}’s hem", hem, PURPLE, 4, float(left < right), cap="butt"),
+        *parts,
+        line("bracket", bracket, GREY, 3),
+        word("pass 1", 9, (TOP + low) / 2 + 7, "1", size=SMALL, weight=600),
+        word("heading", GUESS, HEAD, "1 pass", size=SMALL, weight=600),
+        word("kept", KEPT + TICK / 2, HEAD, f"{LAST} passes", GREY, size=SMALL),
+        word("passes", 2, HEAD, "pass", GREY, "start", SMALL),
+        *([] if is_open else [mask]),
     ]
 
 
-def _copied() -> list[Part]:
-    """All words, and what each would be handed that copies the next."""
-    cloths, arcs = list[Part](), list[Part]()
-    for n in range(LAST):
-        to, start = MIDDLES[n] + 10, MIDDLES[n + 1] - 10
-        tip = [(to - 8, FLOOR - 9), (to, FLOOR), (to + 8, FLOOR - 9)]
-        cloths += _cloth(f"curtain {n + 1}", TOP + TALL * n, TALL, EDGE, EDGE)
-        arcs += [
-            arc(f"copied {n}", start, to, FLOOR, 1, ORANGE, thickest=5, pull=66),
-            line(f"copied {n} tip", tip, ORANGE, 5),
-        ]
-    middle = (MIDDLES[0] + MIDDLES[LAST]) / 2
+def _line(row: int) -> float:
+    """Of the words of a row."""
+    return TOP + TALL * (row - 0.5) + 0.35 * LETTERS
+
+
+def _row(row: int, many: int) -> list[Part]:
+    """So many words, of which one asks, and a curtain from there on; purple is what it hid."""
+    top, x, parts = TOP + TALL * (row - 1), LEFT + STEP * many, list[Part]()
+    for m, each in enumerate(TEXT[:many]):
+        colour = ORANGE if m == row - 1 else INK if m < row else PURPLE
+        weight, opacity = (600, 1) if m in (row - 1, row) else (400, BEFORE)
+        look = colour, "middle", LETTERS, weight, opacity
+        parts.append(word(f"word {m} of {row}", PLACES[m], _line(row), each, *look))
+    low, hem, is_there = top + TALL, min(x + 2, EDGE), float(0 < many <= LAST)
+    corners = [(x, top), (EDGE, top), (EDGE, low), (x, low)]
     return [
-        *cloths,
-        *(_coming(n, n < LAST) for n in range(len(TEXT))),
-        *arcs,
-        word("copy", middle, FLOOR - 72, "copy?", ORANGE, size=36, weight=600),
-        word("one", middle, BOTTOM + 50, "one pass", GREY, size=28, weight=600),
-        *_cloth("curtain", BOTTOM - BAND, BAND, WIDE, WIDE),
+        *parts,
+        area(f"behind {row}", corners, GROUND),  # words that come are uncovered
+        area(f"curtain {row}", corners, PURPLE, CLOTH),
+        line(f"hem {row}", [(hem, top), (hem, low)], PURPLE, 4, is_there, cap="butt"),
     ]
 
 
-def _masked(rows: list[list[float]], guesses: Sequence[str], shown: int) -> list[Part]:
-    """For each pass a row: its word, pale those before it, a curtain, and what came and is guessed.
+def _listening(rows: list[list[float]], n: int) -> list[Part]:
+    """To what words listen that come again, as dark as its weight."""
+    cells = []
+    for row in range(AGAIN + 1, n + 1):
+        weight = max(rows[row - 1])
+        place = rows[row - 1].index(weight)
+        cells.append(_cell(f"listens {row}", row, place, BLUE, DARK * weight))
+    return cells
 
-    Then it is shown to what words listen and what is guessed, and then what is right, and what is
-    new. There paler is what words listen to that come for the first time.
-    """
-    cloths, cells, parts = list[Part](), list[Part](), list[Part]()
-    for n, guess in enumerate(guesses, 1):
-        top, asks = TOP + TALL * (n - 1), n - 1
-        middle, high = top + TALL / 2, TALL - 6
-        y, is_again = middle + 0.35 * LETTERS, asks >= AGAIN
-        if shown:
-            dark = DARK if shown == 1 or is_again else PALE
-            cells += _cells(rows[asks], n, ROWS, middle, high, dark)
-        else:
-            parts.append(word(f"row {n}", 10, y, f"{n}", GREY, size=SMALL))
-        lit = {cell.key for cell in cells}
-        for m in range(asks):
-            look = TEXT[m], INK, "middle", LETTERS, 400, 1 if f"{asks} to {m}" in lit else 0.7
-            parts.append(word(f"word {m} of {n}", ROWS[m], y, *look))
-        parts += [
-            word(f"word {asks}", ROWS[asks], y, TEXT[asks], ORANGE, size=LETTERS, weight=600),
-            word(f"next {n}", NEXT, y, TEXT[n], size=LETTERS),
-            word(f"guess {n}", GUESS, y, guess if shown else "?", size=LETTERS),
-        ]
-        cloths += _cloth(f"curtain {n}", top, TALL, ROWS[asks] + STEP / 2, EDGE)
-        if shown == 2:
-            colour, points = SIGNS[guess == TEXT[n]]
-            sign = [(TICK + right, middle + down) for right, down in points]
-            parts.append(line(f"sign {n}", sign, colour, 4))
-            if TEXT[n] not in TEXT[:n]:
-                parts.append(word(f"new {n}", EDGE - 10, y, "new", PURPLE, "end", SMALL))
-    parts += [
-        word("next", NEXT, 24, "next", GREY, size=SMALL),
-        word("guesses", GUESS, 24, "guess", GREY, size=SMALL),
-        word("mask", EDGE, 24, "the mask", PURPLE, "end", SMALL, 600),
+
+def _cell(key: str, row: int, place: int, colour: Colour, dark: float) -> Part:
+    """Around a word."""
+    corner = LEFT + STEP * place + 1, TOP + TALL * (row - 1) + 4
+    return box(key, corner, (STEP - 2, TALL - 8), colour, dark)
+
+
+def _guessed(row: int, guesses: Sequence[str], x: float, is_judged: bool = True) -> list[Part]:
+    """A pass's guess, and whether it is the word that came."""
+    guess, y = guesses[row - 1], _line(row)
+    colour, points = SIGNS[guess == TEXT[row]]
+    sign = [(x + TICK + right, y - 0.35 * LETTERS + down) for right, down in points]
+    return [
+        word(f"guess {row}", x, y, guess, size=LETTERS),
+        *([line(f"sign {row}", sign, colour, 4)] if is_judged else []),
     ]
-    if shown:  # all rows are one pass
-        low = TOP + 6 * TALL - 3
-        ends = [(16, TOP + 3), (8, TOP + 3), (8, low), (16, low)]
-        parts.append(line("one pass", ends, GREY, 3))
-        parts.append(word("one", 6, 24, "one pass", GREY, "start", SMALL))
-    return [*cloths, *cells, *parts]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, box, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 BLOCK, BLOCKS = 2, 3  # keys in a block; blocks
@@ -33,16 +33,16 @@ SCORES = np.array(
 )
 VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
-HIGH, HEAD = 264, 18  # of the sheet; a line over it
-LEFT, TOP, CELL, TALL = 90, 52, 28, 30  # of all scores; of one
-SIDE, LOW, FOOT = TOKENS * CELL, 259, 258  # of all scores; the floor; a line of what is held
-ROOM, ROOM_SIZE = (281, 24), (197, LOW - 21)  # of what is kept, in fast memory
-SUMS, OTHER, UNIT, STEP = 292, 13, 82, 40  # left of columns, and at once; px for 1, wide and high
-NARROW = 18  # a column whose value stands beside its top
-LARGEST = (443, 33)  # the largest score so far
-LEVEL, LOUD = 26, 40  # size of a block's height; of how many scores are held, and of the answer
-DARK, PALE, FACE = 0.6, 0.2, 0.25  # of a largest score, others, a block
-HEADS, BOXES, GAP = 40, 58, 10  # of both ways in the end: line over them, tops, between blocks
+HIGH, LOW, EDGE, HEAD = 270, 265, 472, 20  # of the sheet: all, floor, right; a line over it
+LEFT, TOP, CELL, TALL = 86, 32, 35, 38  # of all scores; of one
+SIDE = TOKENS * CELL  # of all scores
+ROOM, ROOM_SIZE = (8, 76), (464, LOW - 73)  # of what is kept, in fast memory
+SUMS, UNIT, STEP = 20, 200, 32  # left of columns; px for 1, wide and high
+LARGEST = (EDGE - CELL, 82)  # the largest score so far
+LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts and the answer
+DARK, PALE, FACE, GHOST = 0.6, 0.2, 0.35, 0.12  # of a largest score, others, a block; one before
+SIDES, BOTH, ONE, TALLER = (8, 278), 194, 79, 40  # both ways in the end: lefts, width; px for 1
+HEADS, BOXES, INSET, GAP = 40, 58, 12, 10  # line over them, tops, to what they hold; between blocks
 
 
 class Kept(NamedTuple):
@@ -87,7 +87,8 @@ def opening() -> Film:
     def tile(j: int, told: str, *more: Part, forgotten: bool = False) -> None:
         """Two of the first query's scores, or none any more, and what is held of those before."""
         held = 0 if forgotten else BLOCK
-        parts = [*_grid(f"scores held: {held}", j + forgotten), *_memory(j)]
+        parts = [*_grid(1, j + forgotten), *_memory(j)]
+        parts.append(word("held", EDGE, 58, f"scores held: {held}", INK, "end", SIZE, 600))
         parts += _scores(j, scores[j][:held], met[j].m)
         frames.append(Frame([*parts, *_largest(met[j]), *more], told))
 
@@ -100,13 +101,13 @@ def opening() -> Film:
         named = "" if level else "{:.0f}" if j else "value {:.0f}"
         return _columns(j * BLOCK, weights, highs, left, named, float(not level))
 
-    parts = [*_grid(), *_memory(0)]
-    for x, anchor, many, colour, how in (
-        (LEFT - 9, "end", TOKENS**2, INK, "scores"),
-        (ROOM[0] + ROOM_SIZE[0] / 2, "middle", BLOCK, ORANGE, "at a time"),
+    parts = [*_grid(TOKENS), _memory(0)[1]]
+    for y, many, colour, how in (
+        (98, TOKENS**2, INK, "scores"),
+        (208, BLOCK, ORANGE, "at a time"),
     ):
-        parts.append(word(f"many {how}", x, 152, f"{many}", colour, anchor, 56, 700))
-        parts.append(word(f"many are {how}", x, 177, how, colour, anchor, 22))
+        parts.append(word(f"many {how}", EDGE, y, f"{many}", colour, "end", 64, 700))
+        parts.append(word(f"many are {how}", EDGE, y + 27, how, colour, "end", 22))
     told = f"{TOKENS} queries ask {TOKENS} keys: {TOKENS**2} scores. "
     frames.append(Frame(parts, f"{told}Fast memory holds {BLOCK} of them at a time."))
     told = "Each key is a column: width = e^(score − max), height = value."
@@ -136,25 +137,26 @@ def after_each(scores: np.ndarray) -> list[Kept]:
     return after
 
 
-def _grid(held: str = "", done: int = 0) -> list[Part]:
-    """All scores, none of which is there, under their keys; so many tiles were used."""
+def _grid(rows: int, done: int = 0) -> list[Part]:
+    """Scores of so many queries, none of which is there, under their keys; so many tiles went."""
+    low, x, y = TOP + rows * TALL, LEFT - 9, TOP + 25
     parts = [
-        word("keys", LEFT + SIDE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL),
-        word("first", LEFT - 9, TOP + 22, "query 1", ORANGE, "end", SMALL, 600),
-        word("last", LEFT - 9, TOP + 22 + 5 * TALL, f"query {TOKENS}", GREY, "end", SMALL),
-        word("held", LEFT + SIDE, FOOT, held, INK, "end", 22, 600),
+        word("keys", EDGE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL),
+        word("first", x, y, "query 1", ORANGE, "end", SMALL, 600),
     ]
+    if rows == TOKENS:
+        y += (rows - 1) * TALL
+        parts.append(word("last", x, y, f"query {rows}", GREY, "end", SMALL))
     for n in range(TOKENS + 1):
         x, y = LEFT + n * CELL, TOP + n * TALL
-        parts += [
-            line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5),
-            line(f"down {n}", [(x, TOP), (x, TOP + TOKENS * TALL)], GREY, 1, 0.5),
-        ]
+        parts.append(line(f"down {n}", [(x, TOP), (x, low)], GREY, 1, 0.5))
+        if n <= rows:
+            parts.append(line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5))
     for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
         left, wide = LEFT + j * BLOCK * CELL, BLOCK * CELL
         parts += [
-            box(f"keys {name}", (left + 2, ROOM[1]), (wide - 4, 22), colour, 0.35, 1.5),
-            word(f"keys name {name}", left + wide / 2, ROOM[1] + 17, name, size=SMALL, weight=600),
+            box(f"keys {name}", (left + 2, 3), (wide - 4, 22), colour, 0.35, 1.5),
+            word(f"keys name {name}", left + wide / 2, HEAD, name, size=SMALL, weight=600),
         ]
         if j < done:
             parts.append(box(f"done {j}", (left, TOP), (wide, TALL), GREY, 0.3))
@@ -162,12 +164,12 @@ def _grid(held: str = "", done: int = 0) -> list[Part]:
 
 
 def _memory(j: int) -> list[Part]:
-    """Fast memory: of a tile, and of what is kept."""
-    corner, size = (LEFT + j * BLOCK * CELL - 3, TOP - 3), (BLOCK * CELL + 6, TALL + 6)
+    """Fast memory: of what is kept, and of a tile."""
+    corner, size = (LEFT + j * BLOCK * CELL - 2, TOP - 3), (BLOCK * CELL + 4, ROOM[1] - TOP + 3)
     return [
         box("kept in", ROOM, ROOM_SIZE, ORANGE, 0.04, 2),
         box("memory", corner, size, ORANGE, 0.08, 3),
-        word("title", ROOM[0] + ROOM_SIZE[0], HEAD, "fast memory", ORANGE, "end", SMALL, 600),
+        word("title", SUMS, LARGEST[1] + 23, "fast memory", ORANGE, "start", SMALL, 600),
     ]
 
 
@@ -184,7 +186,7 @@ def _score(key: str, corner: Place, score: float, colour: Colour, top: bool) -> 
     (x, y), size = corner, (CELL - 4, TALL - 4)
     return [
         box(f"box {key}", corner, size, colour, DARK if top else PALE, 1),
-        word(f"number {key}", x + size[0] / 2, y + 21, f"{score:.0f}", size=22, weight=600),
+        word(f"number {key}", x + size[0] / 2, y + 25, f"{score:.0f}", size=24, weight=600),
     ]
 
 
@@ -203,24 +205,31 @@ def _largest(kept: Kept) -> list[Part]:
     """What stays of the first query's scores."""
     x, y = LARGEST
     return [
-        word("max", x - 7, y + 20, "max so far", GREY, "end", SMALL),
+        word("max", x - 9, y + 23, "max so far", GREY, "end", SMALL),
         *_score("largest", LARGEST, kept.m, COLOURS[kept.whence], True),
     ]
 
 
 def _columns(
-    key: int, weights: np.ndarray, highs: np.ndarray, left: float, named: str, opacity: float
+    key: int,
+    weights: np.ndarray,
+    highs: np.ndarray,
+    left: float,
+    named: str,
+    opacity: float,
+    unit: float = UNIT,
+    step: float = STEP,
 ) -> list[Part]:
     """Of keys from this on, side by side; with their values, if named."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
-        wide, top = UNIT * weight, LOW - STEP * high
+        wide, top = unit * weight, LOW - step * high
         parts.append(
             box(f"column {n}", (left, top), (wide, LOW - top), COLOURS[n // BLOCK], 1, 0, opacity)
         )
         if named:
-            x, y = (left + 4, top - 5) if wide > NARROW else (left + wide + 4, top + 14)
-            parts.append(word(f"high {n}", x, y, named.format(high), anchor="start", size=SMALL))
+            look = named.format(high), INK, "start", SMALL
+            parts.append(word(f"high {n}", left + 4, top - 6, *look))
         left += wide
     return parts
 
@@ -228,11 +237,15 @@ def _columns(
 def _block(kept: Kept) -> list[Part]:
     """What all columns of the first query so far were levelled into, and its height."""
     wide, high = UNIT * kept.s, STEP * kept.answer
-    y = LOW - high - 7
+    y = LOW - high - 8
     return [
         box("block", (SUMS, LOW - high), (wide, high), ORANGE, FACE),
         word("level", SUMS, y, f"{kept.answer:.1f}", INK, "start", LEVEL, 700),
-        word("what", SUMS + 50, y, "so far", GREY, "start", SMALL),
+        *(
+            [word("what", SUMS + NAMED, y, "so far", GREY, "start", SMALL)]
+            if wide > 2 * NAMED
+            else []
+        ),
     ]
 
 
@@ -244,10 +257,10 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
     return [
         box("trace", (SUMS, LOW - high), (old - SUMS, high), GREY, 0, 1.5),
         line("shaft", [(old, y), (tip, y)], INK, 3),
-        line("head", [(tip + 8, y - 6), (tip, y), (tip + 8, y + 6)], INK, 3),
-        word("e", middle - 14, y - 12, "e", anchor="end", size=26),
-        word("power", middle - 13, y - 24, f"{old_max:.0f}−{new_max:.0f}", INK, "start", SMALL),
-        word("factor", middle, y + 30, f"= {shrunk.factor:.2f}", size=SMALL, weight=600),
+        line("head", [(tip + 9, y - 7), (tip, y), (tip + 9, y + 7)], INK, 3),
+        word("e", middle - 4, y - 14, "e", anchor="end", size=LEVEL),
+        word("power", middle - 3, y - 28, f"{old_max:.0f}−{new_max:.0f}", INK, "start", SIZE),
+        word("factor", middle, y + 38, f"= {shrunk.factor:.2f}", size=LEVEL, weight=700),
     ]
 
 
@@ -255,32 +268,35 @@ def _both(met: list[Kept]) -> list[Part]:
     """All columns of the first query beside the blocks its tiles became, and one level."""
     weights = np.exp(SCORES[0] - met[-1].m)
     answer = weights @ VALUES / weights.sum()
-    y, side = LOW - STEP * answer, OTHER + ROOM[0] - SUMS
-    middle, size = (side + ROOM[0] + ROOM_SIZE[0]) / 2, (ROOM_SIZE[0], LOW + 3 - BOXES)
-    left, end = float(SUMS), ROOM[0] + ROOM_SIZE[0] - (SUMS - ROOM[0])
-    wide = (end - SUMS - GAP * (BLOCKS - 1)) / BLOCKS  # of each: they have not one max
+    y, middle, size = LOW - TALLER * answer, sum(SIDES) / 2 + BOTH / 2, (BOTH, LOW + 3 - BOXES)
+    start, left = (float(side + INSET) for side in SIDES)
+    wide = (BOTH - 2 * INSET - GAP * (BLOCKS - 1)) / BLOCKS  # of each: they have not one max
+    columns = _columns(0, weights, VALUES, start, "", 1, ONE, TALLER)
     parts = [
-        *_holds(side, HEADS, TOKENS, GREY, "at once"),
-        *_holds(ROOM[0], HEADS, BLOCK, ORANGE, "at a time"),
-        box("once in", (side, BOXES), size, GREY, 0.04, 2),
-        box("kept in", (ROOM[0], BOXES), size, ORANGE, 0.04, 2),
-        *(p._replace(key=f"once {p.key}") for p in _columns(0, weights, VALUES, OTHER, "", 1)),
-        word("what", SUMS, LOW - STEP * met[0].answer - 9, "so far", GREY, "start", SMALL),
+        *_holds(SIDES[0], HEADS, TOKENS, GREY, "at once"),
+        *_holds(SIDES[1], HEADS, BLOCK, ORANGE, "at a time"),
+        box("once in", (SIDES[0], BOXES), size, GREY, 0.04, 2),
+        box("kept in", (SIDES[1], BOXES), size, ORANGE, 0.04, 2),
+        *(p._replace(key=f"once {p.key}") for p in columns),
+        word("were", left, LOW - TALLER * met[0].answer - 9, "so far", GREY, "start", SMALL),
     ]
     for j, (name, kept) in enumerate(zip(NAMES, met, strict=True)):
-        n, key, high = j * BLOCK, NAMES[: j + 1], STEP * kept.answer
-        first = OTHER + UNIT * (weights[:n].sum() + weights[n] / 2)
-        about, corner = left + wide / 2, (left, LOW - high)
+        n, key, high, is_last = j * BLOCK, NAMES[: j + 1], TALLER * kept.answer, kept is met[-1]
+        first = start + ONE * (weights[:n].sum() + weights[n] / 2)
+        about, colour = left + wide / 2, INK if is_last else GREY
+        shape = (left, LOW - high), (wide, high), ORANGE, FACE if is_last else GHOST
         parts += [
-            word(f"once {name}", first, LOW - STEP * VALUES[n] - 7, name, size=SMALL, weight=600),
-            box("block" if kept is met[-1] else f"kept {key}", corner, (wide, high), ORANGE, FACE),
-            word(f"of {name}", about, LOW - 12, key, size=SMALL, weight=600),
-            word(f"so far {name}", about, LOW - high + 24, f"{kept.answer:.1f}", weight=700),
+            word(f"once {name}", first, LOW - TALLER * VALUES[n] - 7, name, size=SMALL, weight=600),
+            box("block" if is_last else f"kept {key}", *shape),
+            word(f"of {name}", about, LOW - 12, key, colour, size=SMALL, weight=600),
+            word(
+                f"so far {name}", about, LOW - high + 25, f"{kept.answer:.1f}", colour, weight=700
+            ),
         ]
         left += wide + GAP
     return [
         *parts,
-        line("same", [(OTHER, y), (end, y)], INK, 3),
+        line("same", [(start, y), (left - GAP, y)], INK, 3),
         word("level", middle, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
         word("answer", middle, y + 22, "answer", size=SMALL),
     ]
