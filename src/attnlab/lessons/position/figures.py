@@ -163,7 +163,7 @@ def beyond(
     )
     return Picture(
         figure,
-        f"Share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "
+        f"A chart a model: share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "
         f"Means before and after that: {'; '.join(said)}. Guessing gives {chance:.3f}.",
         f"At new places {fall} fail; {on} go on\nShare of right answers by place. "
         f"The task: say the word three places back{f'; {never} never learn it' if never else ''}."
