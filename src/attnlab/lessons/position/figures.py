@@ -163,8 +163,9 @@ def beyond(
     )
     return Picture(
         figure,
-        f"A chart a model: share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "
-        f"Means before and after that: {'; '.join(said)}. Guessing gives {chance:.3f}.",
+        f"A chart a model: share of right answers by position, 0 to {n - 1}; training stopped at "
+        f"{trained - 1}. Means before and after that: {'; '.join(said)}. "
+        f"Guessing gives {chance:.3f}.",
         f"At new places {fall} fail; {on} go on\nShare of right answers by place. "
         f"The task: say the word three places back{f'; {never} never learn it' if never else ''}."
         if on and fall
