@@ -10,8 +10,8 @@ import torch
 
 from attnlab.figures.live import RotaryArrows
 from attnlab.figures.live.on_paper import short
-from attnlab.figures.live.rotary_arrows import turned
-from attnlab.figures.live.rotary_picture import RADIUS, in_degrees
+from attnlab.figures.live.rotary_arrows import reach, turned
+from attnlab.figures.live.rotary_picture import HIGH, RADIUS, in_degrees
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -95,6 +95,22 @@ def test_the_shadow_that_is_drawn_times_the_querys_length_is_the_dot_product(
         (along,) = re.findall(r'data-key="shadow"[^>]*><path d="M0 0H(-?[\d.]+)"', drawn)
         shadow = float(along) / RADIUS * 2  # the longest arrow is 2 long, and reaches the circle
         assert shadow * np.linalg.norm(pair.query) == pytest.approx(pair.product, abs=3e-3)
+
+
+@pytest.mark.parametrize("degrees", [[30, 3], None])
+def test_bars_of_the_score_have_one_scale_at_every_distance_and_stay_on_the_sheet(
+    degrees: list[float] | None,
+) -> None:
+    for query_at, key_at in [(place, 0) for place in range(13)] + [(0, 12), (2, 7)]:
+        figure = RotaryArrows(QUERY, KEY, query_at, key_at, degrees=degrees)
+        products = [pair.product for pair in turned(figure._inputs)]
+        drawn = figure.state["pictures"][-1]
+        found = re.findall(r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)" fill="[^"]*"/>', drawn)
+        bars = [(float(top), float(high)) for top, high in found]
+        for (top, high), product in zip(bars, [*products, sum(products)], strict=True):
+            assert 30 < top <= top + high < HIGH - 50
+            low, most = reach(figure._inputs)
+            assert high == pytest.approx(abs(product) / (most - low) * (HIGH - 90), abs=0.1)
 
 
 def test_grey_arrows_stay_where_both_pointed_before_they_were_moved(figure: RotaryArrows) -> None:

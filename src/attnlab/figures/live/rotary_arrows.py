@@ -8,6 +8,7 @@ and all arrows turn, and the score stays.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class RotaryArrows(Dialled):
             "titles": [*(_title(n, pair) for n, pair in enumerate(pairs)), "the score"],
             "pictures": [
                 *(picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)),
-                score_picture(pairs),
+                score_picture(pairs, reach(inputs)),
             ],
             "heads": HEADS,
             "table": table(pairs),
@@ -132,6 +133,15 @@ def longest(inputs: Values) -> float:
     """Length of the longest arrow, which reaches the circle."""
     arrows = np.concatenate([inputs["query"], inputs["key_vector"]]).reshape(-1, 2)
     return float(np.linalg.norm(arrows, axis=1).max()) or 1.0
+
+
+def reach(inputs: Values) -> tuple[float, float]:
+    """The lowest and the highest sum of first dot products at any distance; 0 is one of them."""
+    sums = [0.0]
+    for apart in range(-PLACES, PLACES + 1):
+        places = {"query_at": max(apart, 0), "key_at": max(-apart, 0)}
+        sums += accumulate(pair.product for pair in turned({**inputs, **places}))
+    return min(sums), max(sums)
 
 
 def table(pairs: list[Pair]) -> list[list[str]]:

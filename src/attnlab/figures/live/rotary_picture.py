@@ -20,7 +20,7 @@ RADIUS, ROOM = 100, 30  # of the circle in a picture, and around it
 FAR = RADIUS + 23  # from the middle to the degrees
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
-WIDE, LINE, BAR = 220, 96, 48  # of the picture of a score: how wide, a line of it, and a bar
+WIDE, HIGH, ASIDE_0 = 300, 300, 18  # of the picture of a score, and what its 0 takes at the left
 BLUE, ORANGE, GREEN, GREY = (
     each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.GREY)
 )
@@ -102,46 +102,59 @@ def picture(n: int, pair: Pair, most: float) -> str:
         _shadow(query, pair.shadow * scale, lengths[1], way),
         _arrow(key, lengths[1], BLUE, "k", 3.0, -11 if way >= 0 else 11),
         wide=SIDE,
-        size=12,
+        size=13,
     )
 
 
-def score_picture(pairs: Sequence[Pair]) -> str:
-    """Dot products of the pairs, each from where the last ended, and their sum, as an SVG."""
-    most = sum(pair.length * float(np.linalg.norm(pair.key)) for pair in pairs) or 1.0
+def score_picture(pairs: Sequence[Pair], span: tuple[float, float]) -> str:
+    """Dot products of the pairs, each from where the last ended, and their sum, as an SVG.
+
+    Args:
+        pairs: one or more.
+        span: the lowest and the highest sum that may have to be shown.
+    """
     products = [pair.product for pair in pairs]
     sums = [0.0, *accumulate(products)]
-    rows = [
-        (f"pair {n}: {written(product, 2)}", start, product, GREEN)
-        for n, (product, start) in enumerate(zip(products, sums[:-1], strict=True))
+    columns = [
+        *((f"pair {n}", sums[n], product, GREEN) for n, product in enumerate(products)),
+        ("score", 0.0, sums[-1], "currentColor"),
     ]
-    score = f"score: {written(sums[-1], 2)}"
-    rows.append((score, 0.0, sums[-1], "currentColor"))
+    step = (WIDE - ASIDE_0) / len(columns)
+    bar = 0.68 * step
 
-    def across(value: float) -> float:
-        return WIDE * (value + most) / (2 * most)
+    def down(value: float) -> float:
+        return 34 + (HIGH - 90) * (span[1] - value) / ((span[1] - span[0]) or 1.0)
 
     drawn = []
-    for n, (label, start, width, colour) in enumerate(rows):
-        left, top = across(min(start, start + width)), LINE * n + 24
-        bold = ' font-weight="bold" font-size="1.3em"' if n == len(pairs) else ""
+    for n, (name, start, product, colour) in enumerate(columns):
+        left, end = ASIDE_0 + n * step + (step - bar) / 2, down(start + product)
+        middle, is_last = left + bar / 2, n == len(pairs)
+        bold, above = ' font-weight="bold"' * is_last, start + product >= 0
+        large = f'{bold} font-size="1.3em"' if is_last else ""
+        top, high = min(end, down(start)), abs(end - down(start))
+        said_at = top - 8 if above else top + high + 22  # away from the line of 0
         drawn += [
-            text(min(left + 5, WIDE - 100), top - 7, label, more=bold),
-            f'<rect x="{left:.1f}" y="{top}" width="{abs(width) * WIDE / (2 * most):.1f}" '
-            f'height="{BAR}" fill="{colour}"/>',
-            f'<path d="M{across(start + width):.1f} {top + BAR}v{LINE - BAR}" stroke="{GREY}" '
-            f'stroke-dasharray="2 3"/>',  # from where one ends the next goes on
+            f'<rect x="{left:.1f}" y="8" width="{bar:.1f}" height="{HIGH - 36}" '
+            f'fill="currentColor" fill-opacity="0.05"/>',  # ties a bar to its name
+            text(middle, said_at, written(product, 2), "middle", large),
+            text(middle, HIGH - 8, name, "middle", bold),
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{bar:.1f}" height="{high:.1f}" '
+            f'fill="{colour}"/>',
         ]
-    high = LINE * len(rows)
-    drawn.pop()
+        if not is_last:  # from where one ends the next goes on
+            drawn.append(
+                f'<path d="M{left + bar:.1f} {end:.1f}h{step - bar:.1f}" stroke="{GREY}" '
+                f'stroke-dasharray="2 3"/>'
+            )
     return svg(
-        f"dot products {', '.join(written(each, 2) for each in products)}, added up: {score}",
-        (0, 0, WIDE, high + 10),
+        f"dot products {', '.join(written(each, 2) for each in products)}, added up: score "
+        f"{written(sums[-1], 2)}",
+        (0, 0, WIDE, HIGH),
+        f'<path d="M{ASIDE_0} {down(0):.1f}H{WIDE}" stroke="{GREY}"/>',
+        text(ASIDE_0 - 5, down(0) + 5, "0", "end", f' fill="{GREY}"'),
         *drawn,
-        f'<path d="M{across(0):.1f} 14V{high - 8}" stroke="{GREY}"/>',
-        text(across(0), high + 6, "0", "middle", f' fill="{GREY}"'),
-        wide=WIDE + 60,
-        size=15,
+        wide=SIDE,
+        size=16,
     )
 
 

@@ -45,29 +45,24 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
         shares: for each model, for each seed, the share of right answers about the front and the
             twin.
     """
-    figure, axes = new_figure(width=5.1, height=3.5)
-    place, words = axes[0, 0], []
-    looks: Any = ({"ms": 12, "mew": 2.4, "mfc": "none"}, {"ms": 6})  # a ring has room for a dot
-    for row, (model, by_seed) in enumerate(shares.items()):
+    figure, axes = new_figure(columns=len(shares), width=3.25 * len(shares), height=3.6)
+    words = []
+    for place, (model, by_seed) in zip(axes[0], shares.items(), strict=True):
+        place.axhline(GUESS, color=GREY, linewidth=1, linestyle=":", zorder=0)
         for n, (seed, right) in enumerate(by_seed.items()):
-            y = row + 0.24 * (n - (len(by_seed) - 1) / 2)
-            place.plot(right, [y, y], color="#c4c4c4", linewidth=1.2, zorder=1)
-            for share, colour, look in zip(right, ASKED.values(), looks, strict=True):
-                place.plot(share, y, "o", color=colour, clip_on=False, **look)
+            aside = 0.05 * (n - (len(by_seed) - 1) / 2)  # lines of one height are told apart
+            ends = [aside, 1 + aside]
+            place.plot(ends, right, color="#8c8c8c", linewidth=3, clip_on=False, zorder=1)
+            for x, share, colour in zip(ends, right, ASKED.values(), strict=True):
+                place.plot(x, share, "o", color=colour, ms=11, mec="white", clip_on=False)
             words.append(f"{model}, seed {seed}: {right[0]:.0%} and {right[1]:.0%}")
-    first = next(iter(next(iter(shares.values())).values()))
-    told = zip(first, ASKED.values(), ("the one in front", "its twin"), strict=True)
-    for share, colour, name in told:  # over the first row's marks
-        place.text(share, -0.45, name, color=colour, ha="right" if share > 0.8 else "center")
-    place.plot([GUESS] * 2, [-0.6, len(shares) - 0.5], color=GREY, linewidth=1, zorder=0)
-    place.text(GUESS + 0.02, len(shares) - 0.6, "guessing", color=GREY)
-    place.set(xlim=(0, 1.03), ylim=(len(shares) - 0.5, -0.8), xlabel="right answers")
-    place.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    names = [model.replace("+ ", "+\n") for model in shares]
-    place.set_yticks(range(len(shares)), names, ha="left", color="black")
-    place.tick_params(length=0)
-    place.tick_params(axis="y", pad=96)
-    place.spines["left"].set_visible(False)
+        place.set_title(model, pad=16)
+        place.set(xlim=(-0.35, 1.35), ylim=(0, 1))
+        place.set_xticks([0, 1], ["number\nin front", "number of\nits twin"])
+        place.set_yticks([0, GUESS, 0.5, 1], ["0", "guess", "50 %", "100 %"])
+        place.tick_params(length=0)
+        for label, colour in zip(place.get_xticklabels(), ASKED.values(), strict=True):
+            label.set_color(colour)
     both = [model for model, own in shares.items() if min(map(min, own.values())) > NEARLY]
     either = [
         model
@@ -75,15 +70,16 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
         if min(map(max, own.values())) > NEARLY > max(map(min, own.values()))
     ]
     title = ""
-    if len(either) == 1 and both:
+    if len(either) == 1 and len(both) == len(shares) - 1 > 0:
         title = (
-            f"{either[0].capitalize()} alone answers one of two questions; {both[-1]} answer both"
+            f"{either[0].capitalize()} alone answers one of two questions; the others answer both"
         )
     return Picture(
         figure,
-        f"Pairs of dots, a pair a seed, {len(shares)} models: the share of right answers about the "
-        f"front and about the twin; {GUESS:.0%} are right by guessing. {'; '.join(words)}.",
-        f"{title}\nA pair of marks for each seed.",
+        f"{len(shares)} panels, one a model, with a line for each seed, from the share of right "
+        f"answers about the front to that about the twin; {GUESS:.0%} are right by guessing. "
+        f"{'; '.join(words)}.",
+        f"{title}\nShare of right answers to each question; a line for each seed.",
     )
 
 
@@ -149,42 +145,36 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
 
     Args:
         shares: for each title, by the two nouns, 'king … dogs', how often the verb is singular:
-            with all heads, without one, which is drawn, and without others.
+            with all heads and without one, which are drawn, and without others.
     """
-    figure, axes = new_figure(width=5.1, height=3.1)
-    _, off, *_ = shares
-    place, words, follow = axes[0, 0], [], []
+    with_all, off, *_ = shares
+    figure, axes = new_figure(columns=2, width=9.8, height=3.5)
     pairs = sorted(shares[off], key=lambda pair: pair.split()[-1])  # by the nearer noun
-    heights = [0, 1, 2.3, 3.3]
-    for y, pair in zip(heights, pairs, strict=True):
-        runs, plural = shares[off][pair], pair.startswith("kings")
-        for left, share, colour, is_right in (
-            (0, runs, BLUE, not plural),
-            (runs, 1 - runs, GREEN, plural),
-        ):
-            place.barh(y, share, 0.8, left, color=(colour, 0.25))
-            if not is_right:
-                wrong: Any = {"facecolor": "none", "edgecolor": colour, "hatch": "//"}
-                place.barh(y, share, 0.8, left, linewidth=0, **wrong)
-            if share > 0.1:
-                look: Any = {"ha": "center", "va": "center"}
-                ground: Any = {"boxstyle": "round,pad=0.2", "facecolor": "white", "linewidth": 0}
-                told = f"{100 * share:.0f} %" + " wrong" * (share > 0.4 and not is_right)
-                place.text(left + share / 2, y, told, bbox=None if is_right else ground, **look)
-        follow.append(1 - runs if pair.endswith("s") else runs)
-        words.append(f"{100 * runs:.0f} % after {pair}")
-    place.set(xlim=(0, 1), ylim=(3.8, -0.5), xticks=[])
-    place.set_yticks(heights, [f"{pair.split()[0]} …" for pair in pairs])
-    for y, noun in zip(heights, (pair.split()[-1] for pair in pairs), strict=True):
-        colour = GREEN if noun.endswith("s") else BLUE
-        beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        place.annotate(
-            noun, (0, y), (-42, 0), **beside, va="center_baseline", color=colour, weight="bold"
-        )
-    place.tick_params(length=0, labelcolor="black", pad=48)
-    place.spines[:].set_visible(False)
-    place.text(0, -0.6, "singular: runs", color=BLUE)
-    place.text(1, -0.6, "plural: run", ha="right", color=GREEN)
+    heights, words = [0, 1, 2.3, 3.3], []
+    for place, title in zip(axes[0], (with_all, off), strict=True):
+        for y, pair in zip(heights, pairs, strict=True):
+            first, nearer = pair.split(" … ")
+            runs = shares[title][pair]
+            for left, share, number in ((0, runs, BLUE), (runs, 1 - runs, GREEN)):
+                is_right = (number == GREEN) == first.endswith("s")
+                place.barh(y, share, 0.84, left, color=(number, 0.22 if is_right else 1))
+                if share > 0.1:
+                    told = f"{100 * share:.0f} %" + " wrong" * (share > 0.4 and not is_right)
+                    look: Any = {"weight": "bold", "color": "black" if is_right else "white"}
+                    place.text(left + share / 2, y, told, ha="center", va="center_baseline", **look)
+            beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+            beside |= {"va": "center_baseline", "ha": "left"}
+            for noun, aside, more in ((f"{first} …", -103, {}), (nearer, -46, {"weight": "bold"})):
+                colour = GREEN if noun.split()[0].endswith("s") else BLUE
+                place.annotate(noun, (0, y), (aside, 0), **beside, color=colour, **more)
+        told_all = ", ".join(f"{100 * shares[title][pair]:.0f} % after {pair}" for pair in pairs)
+        words.append(f"{title}: {told_all}")
+        place.set(xlim=(0, 1), ylim=(3.8, -1.1), xticks=[], yticks=[])
+        place.set_title(title, color="black")
+        place.spines[:].set_visible(False)
+        place.text(0, -0.65, "singular: runs", color=BLUE)
+        place.text(1, -0.65, "plural: run", ha="right", color=GREEN)
+    follow = [abs(shares[off][pair] - pair.endswith("s")) for pair in pairs]
     right = [
         title
         for title, own in shares.items()
@@ -197,7 +187,7 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
     return Picture(
         figure,
         "Bars, the share of verbs in the singular after a subject and a noun nearer to the verb, "
-        f"each in the singular or the plural, {off}: {', '.join(words)}.",
+        f"each in the singular or the plural; what is wrong is strong. {'; '.join(words)}.",
         f"{title}\nThe first noun is the subject."
         + (f" {' or '.join(right).capitalize()}, no verb is wrong." if right else ""),
     )

@@ -89,18 +89,23 @@ def dot_products(dots: Numbers, position: int) -> Picture:
     pairs, curve = axes[0]
     pairs.imshow(matrix, cmap=WEIGHT_COLOURS, vmin=0, vmax=1)
     pairs.set(xlabel="position", ylabel="position", title="every pair of positions")
+    pairs.set(xticks=[0, position, n - 1], yticks=[0, position, n - 1])
+    pairs.get_yticklabels()[1].set(color=ORANGE, weight="bold")
+    pairs.tick_params(length=0)
     pairs.spines[:].set_visible(False)
-    pairs.axhline(position, color=ORANGE, linewidth=2)
+    pairs.axhline(position, color=ORANGE, linewidth=3)
     row, distances = matrix[position], np.arange(n) - position
-    curve.plot(distances, row, color=ORANGE)
-    curve.set(xlabel=f"distance from position {position}", ylim=(0, 1.1), title="the line across")
-    curve.set_ylabel("dot product")
-    curve.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+    curve.plot(distances, row, color=ORANGE, linewidth=3)
+    curve.set_title(f"the line of position {position}", color=ORANGE)
+    curve.set(xlabel="places away", ylim=(0, 1.1), xticks=[-position, 0, n - 1 - position])
+    curve.set_yticks([0, 1])
+    curve.tick_params(length=0)
+    for away in (1, min(12, position, n - 1 - position)):
+        both = row[[position - away, position + away]]
+        curve.plot([-away, away], both, "o:", color=GREY, linewidth=1.5, markersize=8)
+        told = f"{away} away: {both[1]:.2f}"
+        curve.annotate(told, (away, both[1]), (9, 0), textcoords="offset points", va="center")
     pair = f"{row[position - 1]:.2f}", f"{row[position + 1]:.2f}"
-    curve.plot([-1, 1], row[[position - 1, position + 1]], "o", color=ORANGE)
-    curve.annotate(
-        f"{pair[1]} one place away", (1, row[position + 1]), (9, 0), textcoords="offset points"
-    )
     near = ", ".join(f"{row[position + k]:.2f} at {k}" for k in (0, 1, 2, 4, 8, 16))
     return Picture(
         figure,
@@ -129,33 +134,40 @@ def beyond(
         trained: positions in training.
         chance: what guessing gives.
     """
-    figure, axes = new_figure(width=5.1, height=3.8)
-    place, said = axes[0, 0], []
-    n = len(next(iter(accuracy.values())))
-    place.axvspan(trained - 0.5, n - 0.5, color="#f0f0f0", zorder=0)
-    place.text(trained + 0.3, 0.72, "never seen\nin training", color=QUIET, va="center")
-    kinds: dict[str, list[str]] = {BLUE: [], ORANGE: [], GREY: []}
+    said: list[str] = []
+    kinds: dict[str, list[tuple[str, np.ndarray]]] = {ORANGE: [], BLUE: [], GREY: []}
     for (name, numbers), _ in with_looks(accuracy.items(), range(6)):
         right = as_array(numbers)
         seen, unseen = np.nanmean(right[:trained]), np.nanmean(right[trained:])
-        colour = GREY if seen < HIGH else BLUE if unseen >= HIGH else ORANGE
-        line = ("-", "--", ":")[len(kinds[colour]) % 3]
-        kinds[colour].append(name)
-        place.plot(right, color=colour, linestyle=line, label=name)
+        kinds[GREY if seen < HIGH else BLUE if unseen >= HIGH else ORANGE].append((name, right))
         said.append(f"{name} {seen:.2f} and {unseen:.2f}")
-    place.axhline(chance, color=GREY, linewidth=1, zorder=0)
-    place.text(2.3, chance - 0.02, "guessing", color=GREY, va="top")
-    place.set(xlabel="position", xlim=(2, n - 0.5), ylim=(0, 1.06))
-    place.set_title("share of right answers")
-    place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    name_lines(place, led=True)
-    on, fall = (" and ".join(kinds[colour]) for colour in (BLUE, ORANGE))
-    never = f" Grey lines: {' and '.join(kinds[GREY])} never learn it." if kinds[GREY] else ""
+    columns = [(colour, own) for colour, own in kinds.items() if own]
+    rows, n = max(len(own) for _, own in columns), len(right)
+    figure, axes = new_figure(len(columns), rows, 3.25 * len(columns), 1.9 * rows)
+    for place in axes.flat:
+        place.set_axis_off()
+    for places, (colour, own) in zip(axes.T, columns, strict=True):
+        for place, (name, right) in zip(places, own, strict=False):
+            place.set_axis_on()
+            place.axvspan(trained - 0.5, n - 0.5, color="#ececec", zorder=0, linewidth=0)
+            place.axhline(chance, color=GREY, linewidth=1, linestyle=":", zorder=0)
+            place.plot(right, color=colour, linewidth=3.5, clip_on=False)
+            place.set_title(name, color=colour, weight="bold")
+            place.set(xlim=(2, n - 0.5), ylim=(0, 1))
+            place.set_xticks([trained - 1, n - 1], [f"place {trained - 1}", f"{n - 1}"])
+            place.set_yticks([chance, 1], ["guess", "100 %"])
+            place.tick_params(length=0)
+    axes[0, 0].text(trained + 0.3, 0.7, "never seen\nin training", color=QUIET, va="center")
+    on, fall, never = (
+        " and ".join(name for name, _ in kinds[colour]) for colour in (BLUE, ORANGE, GREY)
+    )
     return Picture(
         figure,
-        f"Share of right answers by position, 0 to {n - 1}; training stopped at {trained - 1}. "
-        f"Means before and after that: {'; '.join(said)}. Guessing gives {chance:.3f}.",
-        f"At new places {fall} fail; {on} go on\nThe task: say the word three places back.{never}"
+        f"A chart a model: share of right answers by position, 0 to {n - 1}; training stopped at "
+        f"{trained - 1}. Means before and after that: {'; '.join(said)}. "
+        f"Guessing gives {chance:.3f}.",
+        f"At new places {fall} fail; {on} go on\nShare of right answers by place. "
+        f"The task: say the word three places back{f'; {never} never learn it' if never else ''}."
         if on and fall
         else "",
     )

@@ -189,39 +189,40 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
     Args:
         diaries: of two trainings, the longer one first, with two parts of a text: read, held out.
     """
-    figure, axes = new_figure(width=5.1, height=4)
-    place, said = axes[0, 0], []
-    longest = max(d.EVERY * (len(curve) - 1) for d in diaries for curve in d.curves.values())
-    for diary, colour in with_looks(diaries, (BLUE, ORANGE)):
+    figure, axes = new_figure(columns=len(diaries), width=4.9 * len(diaries), height=3.9)
+    said, top = [], max(max(curve) for diary in diaries for curve in diary.curves.values())
+    for place, (diary, colour) in zip(axes[0], with_looks(diaries, (BLUE, ORANGE)), strict=True):
         read, held_out = diary.curves.values()
         steps = [diary.EVERY * n for n in range(len(read))]
         low = int(np.argmin(held_out))
-        place.fill_between(
-            steps[low:], read[low:], held_out[low:], color=colour, alpha=0.15, linewidth=0
-        )
+        place.fill_between(steps, read, held_out, color=colour, alpha=0.15, linewidth=0)
         for (name, curve), line in zip(diary.curves.items(), ("-", "--"), strict=True):
             above = curve is held_out
-            told = f"{diary.reads:,} letters:\nheld out" if above else "training"
-            place.plot(steps, curve, line, color=colour, linewidth=3)
+            place.plot(steps, curve, line, color=colour, linewidth=3.5)
             place.annotate(
-                f"{told} {curve[-1]:.1f}",
+                f"{'held out' if above else 'training'} {curve[-1]:.1f}",
                 (steps[-1], curve[-1]),
-                (8, -5 if above else 3),
+                (0, 9 if above else -9),
                 textcoords="offset points",
+                ha="right",
                 va="bottom" if above else "top",
                 color=colour,
             )
             said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
-    place.plot(steps[low], held_out[low], "o", color=colour, markersize=10)
+        place.set(xlabel="step", xlim=(0, steps[-1]), ylim=(0, top))
+        place.set_xticks(sorted({0, steps[low], steps[-1]}))
+        place.set_yticks(range(0, math.ceil(top), 2))
+        place.tick_params(length=0)
+        place.set_title(f"loss with {diary.reads:,} letters, nats", color=colour)
+    place.plot(steps[low], held_out[low], "o", color=colour, markersize=12, mec="white")
     place.annotate(
         f"lowest {held_out[low]:.1f}",
         (steps[low], held_out[low]),
-        (-6, 30),
+        (0, 22),
         textcoords="offset points",
         color=colour,
+        ha="center",
     )
-    place.set(xlabel="step", ylim=(0, None), xlim=(0, longest))
-    place.set_title("loss, nats")
     heading = f"With {diary.reads:,} letters the held-out loss is lowest at the end"
     if held_out[-1] > held_out[low]:
         goes = "falls" if read[-1] < read[low] else "too"
@@ -351,24 +352,10 @@ def shown_and_needed(
         np.array([as_array(each[name]) for name in shown]) for each in (shown, needed)
     )
     it, decides = words.index("it"), flips.argmax(axis=1).tolist()
-    columns = [*words]
-    columns[it] = "it (itself)"
-    figure, [[map_, turned]] = new_figure(columns=2, width=10.2, height=3.7)
-    told, missed = [], []
-    for place, table, scale, title in (
-        (map_, weights, 1, "what “it” looks at: its weights in block 2"),
-        (turned, flips, 100, "what decides: answers that flip, %"),
-    ):
-        image = draw_heatmap(place, table, [*shown], columns, title, least=2)
-        for n, at in enumerate(decides):
-            frame(place, n, at)
-            for m in sorted({at, *np.flatnonzero(table[n] >= SOME).tolist()}):
-                said = f"{scale * table[n, m]:.{1 if scale == 1 else 0}f}"
-                place.text(m, n, said, ha="center", va="center", gid=CELL)
-        ink_cells(place, image)
-        place.set_xticks(
-            range(len(words)), columns, rotation=55, ha="right", rotation_mode="anchor"
-        )
+    rows = [*words]
+    rows[it] = "it (itself)"
+    figure, [[map_, turned]] = new_figure(columns=2, width=9.8, height=4.4)
+    told, missed = [], {}
     for name, row, share, at in zip(shown, weights, flips, decides, strict=True):
         most = ", ".join(f"{words[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME).tolist())
         told.append(
@@ -376,30 +363,33 @@ def shown_and_needed(
             f"{share[at]:.2f} of the answers"
         )
         if row[at] < SOME:
-            missed.append((at, row[at]))
-    if it in dict(missed):  # the second road
-        way = {"arrowstyle": "-|>,head_width=0.3", "connectionstyle": "angle3,angleA=90,angleB=0"}
-        map_.annotate(
-            "",
-            (len(words) - 0.4, -1.05),
-            (it, -0.55),
-            annotation_clip=False,
-            arrowprops={**way, "color": ORANGE, "linewidth": 2, "shrinkA": 0, "shrinkB": 0},
-        )
-        said = "the residual: past attention"
-        map_.text(it - 0.25, -1.0, said, ha="right", va="center", color=ORANGE)
-        for place in (map_, turned):
-            place.set_title(place.get_title(loc="left"), pad=34)
+            missed[name] = (at, row[at])
+    for place, table, scale, title in (
+        (map_, weights, 1, "what “it” looks at: its weights in block 2"),
+        (turned, flips, 100, "exchange its row: answers that flip, %"),
+    ):
+        image = draw_heatmap(place, table.T, rows, [*shown], title, least=2)
+        for n, at in enumerate(decides):
+            frame(place, at, n)
+            for m in sorted({at, *np.flatnonzero(table[n] >= SOME).tolist()}):
+                said = f"{scale * table[n, m]:.{1 if scale == 1 else 0}f}"
+                place.text(n, m, said, ha="center", va="center", gid=CELL)
+        ink_cells(place, image)
+        for label in place.get_xticklabels():
+            if label.get_text() in missed:
+                label.set(color=ORANGE, weight="bold")
     heading = f"In all trainings the word that decides gets {SOME} of the weight or more"
     if missed:
-        least, most = (f"{of(weight for _, weight in missed):.1f}" for of in (min, max))
+        least, most = (f"{of(weight for _, weight in missed.values()):.1f}" for of in (min, max))
         little = least if least == most else f"{least} to {most}"
         heading = (
-            f"In {len(missed)} of {len(shown)} trainings the word that decides gets weight {little}"
+            f"In {len(missed)} of {len(shown)} trainings “it” gives the word that decides "
+            f"weight {little}"
         )
+    road = " What “it” has itself goes past attention, by the residual."
     return Picture(
         figure,
-        f"Two heatmaps, one row for each seed, one column for each word: the weight that “it” "
+        f"Two heatmaps, one column for each seed, one row for each word: the weight that “it” "
         f"gives the word, and the share of answers that flip with its row. {'. '.join(told)}.",
-        heading,
+        f"{heading}\nFramed: the word that decides.{road * (it in dict(missed.values()))}",
     )
