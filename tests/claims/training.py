@@ -63,7 +63,7 @@ def of_the_text(written: str) -> float:
 
 
 @lesson.says(
-    "This is one model while it is trained: its arcs gather, its loss falls, and its noise becomes words, some of them invented.",
+    "These are a model's first 300 steps of training: its arcs gather, its loss falls, and its noise becomes words, some of them invented.",
     long=True,
 )
 def the_film_is_of_the_lessons_writer() -> None:

@@ -36,11 +36,11 @@ HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
 LEFT, AXIS, RIGHT = 8, 56, 472  # edges, and where steps begin
 PITCH, SIZE = 27.6, 41  # from letter to letter; of letters
-SAYS, FLOOR, LINE, MARK = 34, 96, 130, 152  # lines: of the share, arcs' ends, letters, their mark
+SAYS, FLOOR, LINE, MARK = 34, 92, 130, 152  # lines: of the share, arcs' ends, letters, their mark
 HEAD, LOW, TICKS, STEP = 160, 246, 266, 0.7  # of the chart, its steps' line; width of one
 LEAST, UNIT = 1.9, 82  # the loss at its foot, and the height of 1
 PALEST = 0.02  # the least weight that is drawn
-NEAREST, FARTHER = 50, 1.2  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 50, 1  # pull of an arc to the letter before; more for each further
 THICK = 6  # an arc of weight 1
 
 
