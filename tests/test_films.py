@@ -1253,15 +1253,15 @@ def test_its_loss_slows_near_one_letters_level_and_reaches_twos_after_its_arcs_g
             letters = [key for key, look in parts.items() if left < float(look.get("x", 0)) < right]
             assert len(letters) == int(many[0])
             assert {*letters} == {f"letter {n}" for n in range(int(many[0]))}
-    at = [float(last[f"tick {step}"]["x"]) for step in (0, 100, 200, 300)]
-    assert np.diff(at) == pytest.approx(at[1] - at[0])
+    ticks = [float(last[f"tick {step}"]["x"]) for step in (0, 100, 200, 300)]
+    assert np.diff(ticks) == pytest.approx(ticks[1] - ticks[0])
     for key, ends in (("gathers", film.JUMP), ("curve", (film.BEGINS, film.STEPS[-1]))):
         x, y = points(last[key]).T
         assert [*y] == pytest.approx(
             [highs[step] for step in range(ends[0], ends[1] + 1, film.EVERY)], abs=0.1
         )
-        for by, says in (*zip(film.BY, film.BY, strict=True), ("turn", "arcs turn")):
-            words = _box(last[by], says)
+        for by, written in (*zip(film.BY, film.BY, strict=True), ("turn", "arcs turn")):
+            words = _box(last[by], written)
             met = np.interp(np.arange(words[0], words[2]), x, y, np.nan, np.nan)
             assert not ((words[1] - 1 < met) & (met < words[3] + 1)).any()
     for by, level in zip(film.BY, levels, strict=True):  # words are at their lines
