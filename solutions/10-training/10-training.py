@@ -38,7 +38,8 @@ begin("10-training")
 # %% [markdown]
 # ## From noise to sentences
 #
-# This is one model while it is trained: its arcs gather, its loss falls, and its noise becomes words, some of them invented.
+# These are a model's first 300 steps of training: its arcs gather, its loss falls, and its noise becomes words, some of
+# them invented.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
@@ -18,11 +18,11 @@ STEP = 0.1  # how far a score is raised
 HIGH, BOTTOM, UNIT, HEADS = 270, 302, 31, 15  # of the sheet; y of 0; px for 1; columns' names
 SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width of a book's parts
 BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
-LEFT, RIGHT, BAND, WIDE = 170, 213, 10, 80  # ends of ribbons; widths of their ends and the answer
-SCALE, SWING, MARK = 314, 64, 356  # the answer's scale, a step on it, and books' arrows beside it
-SLOPE, THIN = 479, 4  # end of results; a bar's width at first
-BARS, SHARE, ASIDE = (100.0, 186.0, 272.0), 8 * UNIT, 56  # bars' left; px for 1; books' way
-PRODUCT, RESULT = 146, 56  # how long they are
+LEFT, RIGHT, BAND, WIDE = 170, 206, 8, 84  # ends of ribbons; widths of their ends and the answer
+SCALE, SWING, MARK = 310, 2 * UNIT, 340  # the answer's scale, a step on it, books' arrows beside it
+ENDS, TITLE, RESULT, WORKED = 479, 78, 30, 424  # of results; their name; their size; before them
+BAR, THIN, SHARE, ASIDE = 104.0, 4, 8 * UNIT, 56  # bars' left; at first; px for 1; books' way
+FLAT, LEVEL = 241, (316, 2 * UNIT - 6)  # left of B's bar; of the answer's box by them, its height
 CUTS = (UNIT, 2 * UNIT, 3 * UNIT)  # of bars, from their edges, into squares
 Numbers = Sequence[float]
 
@@ -30,8 +30,10 @@ Numbers = Sequence[float]
 def opening() -> Film:
     """The film."""
     z = answer(SCORES)
-    far, pulls, shares = [value - z for value in VALUES], slopes(SCORES), weights(SCORES)
+    far, shares = [value - z for value in VALUES], weights(SCORES)
     a, b, c = range(len(BOOKS))
+    says = f"≈ {_by(a):.2f} ÷ {STEP:g}"
+    division = word("division", ENDS, _row(a) + 34, says, COLOURS[a], "end", SMALL)
     rest = _stage(SCORES)
     frames = [
         Frame(
@@ -39,19 +41,19 @@ def opening() -> Film:
             f"A value counts by its book's share. Raise each score by {STEP:g}, one at a time.",
         ),
         Frame(
-            [*_raised(a), *_marks([a])],
-            f"Raise A's score by {STEP:g}: {_grows(a)}. It pulls up, to {answer(raised(a)):.2f}.",
+            [*_raised(a), *_moved([a])],
+            f"Raise A's score: its share grows, and the answer rises: {answer(raised(a)):.2f}.",
         ),
         Frame(
-            [*_raised(c), *_marks([a, c])],
-            f"Raise C's instead: {_grows(c)}. It pulls down, to {answer(raised(c)):.2f}.",
+            [*_raised(c), *_moved([a, c])],
+            f"Raise C's instead: its share grows, and the answer falls: {answer(raised(c)):.2f}.",
         ),
         Frame(
-            [*_raised(b), *_marks([a, c, b])],
-            f"Raise B's instead: {_grows(b)}. The answer stays at {answer(raised(b)):.2f}.",
+            [*_raised(b), *_moved([a, c, b])],
+            f"Raise B's: its share grows, but the answer stays: {answer(raised(b)):.2f}.",
         ),
         Frame(
-            [*rest, *_zoomed(z), *_marks([a, b, c], pulls)],
+            [*rest, *_zoomed(z), *_moves([a, c, b]), *_slopes(), division],
             "Movement ÷ step is nearly a slope. All three together: the gradient.",
         ),
         Frame(
@@ -61,11 +63,11 @@ def opening() -> Film:
         ),
         Frame(
             _bars([a]),
-            f"Make A's bar as wide as its share: its area, {far[a]:g} × {shares[a]:.2f}, is A's "
-            f"slope, {pulls[a]:g}.",
+            f"Make A's bar as wide as its share: its area, {far[a]:g} × {shares[a]:.2f}, "
+            "is A's slope.",
         ),
         Frame(
-            _bars([a, b, c]),
+            _bars([a, c]),
             "C's bar is half as long, twice as wide: it pulls down as hard. "
             "B's has no length: no pull.",
         ),
@@ -96,10 +98,6 @@ def raised(book: int) -> list[float]:
     return [score + STEP * (n == book) for n, score in enumerate(SCORES)]
 
 
-def _grows(book: int) -> str:
-    return f"its share grows to {weights(raised(book))[book]:.2f}"
-
-
 def _y(value: float) -> float:
     return BOTTOM - UNIT * value
 
@@ -113,13 +111,12 @@ def _raised(book: int) -> list[Part]:
 def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     """Books, ribbons as thick as their shares, and the answer; a book's score may be raised."""
     shares, middle = weights(scores), _y(answer(SCORES))
-    chip, words = CHIP[0] + CHIP[1] / 2, RIGHT + (BAND + WIDE) / 2
+    chip = CHIP[0] + CHIP[1] / 2
     parts = [
         box("ground", (RIGHT, middle - THICK / 2), (WIDE, THICK), GROUND),
         word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
         word("values", PAGE[0] + PAGE[1] / 2 - 10, HEADS, "value", GREY, size=SMALL),
         word("shares", chip, HEADS, "share", GREY, size=SMALL),
-        word("its name", words, middle - 8, "answer", size=SMALL),
     ]
     top = middle - THICK / 2
     for n, (name, share, value, colour) in enumerate(
@@ -143,10 +140,15 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
             word(f"share {name}", chip, y + 6.5, f"{share:.2f}", GROUND, size=SMALL, weight=600),
         ]
         top += thick
+    return [*parts, *_answer((RIGHT, middle - THICK / 2), THICK, answer(scores), BAND)]
+
+
+def _answer(corner: tuple[float, float], high: float, z: float, band: float = 0) -> list[Part]:
+    x, y = corner[0] + (band + WIDE) / 2, corner[1] + high / 2
     return [
-        *parts,
-        box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2),
-        word("answer", words, middle + 21, f"{answer(scores):.2f}", size=24, weight=700),
+        box("mix", corner, (WIDE, high), INK, 0, 2),
+        word("its name", x, y - 6, "answer", size=SMALL),
+        word("answer", x, y + 19, f"{z:.2f}", size=24, weight=700),
     ]
 
 
@@ -165,7 +167,7 @@ def _zoomed(z: float) -> list[Part]:
     """The answer on a scale on which a step is seen."""
     middle = _y(first := answer(SCORES))
     parts = [
-        word("zoomed", SCALE, middle - SWING - 38, "answer, zoomed", GREY, size=SMALL),
+        word("zoomed", SCALE, middle - SWING - 38, "zoomed in", GREY, size=SMALL),
         line("scale", [(SCALE, middle - SWING), (SCALE, middle + SWING)], GREY, 3),
     ]
     for n, away in ((1, -14), (0, 0), (-1, 27)):
@@ -178,81 +180,85 @@ def _zoomed(z: float) -> list[Part]:
     return [*parts, dot("tip", SCALE, middle - SWING * (z - first) / STEP, 7)]
 
 
-def _marks(books: Sequence[int], pulls: Numbers = ()) -> list[Part]:
-    """How far raising these has moved the answer, on its scale, or what slopes that makes."""
-    z = answer(SCORES)
-    parts = [word("slopes", SLOPE, HEADS, "slope" if pulls else "moved", GREY, "end", size=SMALL)]
-    for n in books:
-        name, colour, moved = BOOKS[n], COLOURS[n], answer(raised(n)) - z
-        far = -SWING * moved / STEP
-        y, says = _y(z) + far / 2, _signed(moved, 2)
-        if VALUES[n] == z:
-            parts.append(dot(f"moved {name}", MARK, y, 5, colour))
-        else:
-            parts.append(_arrow(f"moved {name}", MARK, _y(z), far, colour, 3))
-        parts.append(word(f"whose {name}", MARK + 17, y + 8, name, colour, size=22, weight=700))
-        key, result = ("slope", _signed(pulls[n])) if pulls else ("by", says)
-        parts.append(word(f"{key} {name}", SLOPE, y + 10, result, colour, "end", 26, 700))
-        if pulls and n == books[0]:
-            divided = f"{says} ÷ {STEP:g}"
-            parts.append(word("division", SLOPE, y - 18, divided, colour, "end", SMALL))
-            parts.append(word("nearly", SLOPE - 44, y + 9, "≈", colour, "end", 22))
+def _row(n: int) -> float:
+    """Where a book's result stands: about where its arrow ends."""
+    return _y(answer(SCORES)) - SWING * slopes(SCORES)[n]
+
+
+def _results(title: str, numbers: Mapping[int, float], places: int = 0) -> list[Part]:
+    """A column of numbers of books."""
+    parts = [word("results", ENDS, TITLE, title, GREY, "end", SMALL)]
+    for n, number in numbers.items():
+        key, says = f"{title} {BOOKS[n]}", _signed(number, places)
+        parts.append(word(key, ENDS, _row(n) + 10, says, COLOURS[n], "end", RESULT, 700))
     return parts
 
 
-def _arrow(key: str, x: float, start: float, by: float, colour: Colour, thick: float) -> Part:
-    """Up where it is below 0: its shaft, and its head, which is no longer than it is."""
-    head, end = 4 + thick, start + by
-    back = -math.copysign(min(head, abs(by)), by)
-    points = [(x, start), (x, end), (x - head, end + back), (x, end), (x + head, end + back)]
-    return line(key, points, colour, thick)
+def _slopes() -> list[Part]:
+    return _results("slope", dict(enumerate(slopes(SCORES))))
+
+
+def _by(n: int) -> float:
+    """How far raising its score moves the answer."""
+    return answer(raised(n)) - answer(SCORES)
+
+
+def _moved(books: Sequence[int]) -> list[Part]:
+    return [*_moves(books), *_results("moved", {n: _by(n) for n in books}, 2)]
+
+
+def _moves(books: Sequence[int]) -> list[Part]:
+    """How far raising these has moved the answer, on its scale."""
+    parts, y = [], _y(answer(SCORES))
+    for n in books:
+        name, colour, end = BOOKS[n], COLOURS[n], y - SWING * _by(n) / STEP
+        key, back = f"move {name}", end + math.copysign(7, y - end)
+        head = [(MARK, y), (MARK, end), (MARK - 7, back), (MARK, end), (MARK + 7, back)]
+        still = VALUES[n] == answer(SCORES)
+        parts.append(dot(key, MARK, y, 5, colour) if still else line(key, head, colour, 3))
+        at = MARK + 19, _row(n) + 8
+        parts.append(word(f"whose {name}", *at, name, colour, size=22, weight=700))
+    return parts
 
 
 def _bars(worked: Sequence[int] = ()) -> list[Part]:
     """From the answer's height to values'; of these books as wide as shares, in squares."""
-    y, end = _y(z := answer(SCORES)), SLOPE
-    parts = [
-        word("values", PAGE[0] - ASIDE, HEADS, "value", GREY, size=SMALL),
-        line("level", [(BARS[0] - 40, y), (end, y)], INK, 1.5),
-        word("level is", end, y - 36, "answer", anchor="end", size=SMALL),
-        word("answer", end, y - 10, f"{z:.2f}", anchor="end", size=26, weight=700),
+    y, (left, high) = _y(z := answer(SCORES)), LEVEL
+    return [
+        word("values", PAGE[0] + PAGE[1] / 2 - 10 - ASIDE, HEADS, "value", GREY, size=SMALL),
+        line("level", [(BAR - 40, y), (left, y)], INK, 1.5),
+        *(part for n in range(len(BOOKS)) for part in _bar(n, n in worked)),
+        *_answer((left, y - high / 2), high, z),
+        *_slopes(),
     ]
-    return [*parts, *(part for n in range(len(BOOKS)) for part in _bar(n, n in worked))]
 
 
 def _bar(n: int, grown: bool) -> list[Part]:
-    """A book, its value's level, how far that is from the answer, and its slope."""
-    name, colour, left, away = BOOKS[n], COLOURS[n], BARS[n], VALUES[n] - answer(SCORES)
-    y, share, high = _y(VALUES[n]), weights(SCORES)[n], max(UNIT * abs(away), THIN)
-    full, slope = SHARE * share, _signed(slopes(SCORES)[n])
-    top = min(y, y + UNIT * away) - (0 if away else THIN / 2)
-    middle, right, half = left + full / 2, left + full, top + high / 2
-    across = full if grown or not away else THIN
-    parts = [
-        *_book(name, y, f"{VALUES[n]:g}", colour, ASIDE),
-        box(f"pull {name}", (left, top), (across, high), colour, 0.5 if away else 1),
-    ]
+    """A book, its value's level, and how far that is from the answer."""
+    name, colour, away = BOOKS[n], COLOURS[n], VALUES[n] - answer(SCORES)
+    y, share, high = _y(VALUES[n]), weights(SCORES)[n], UNIT * abs(away)
+    book, full = _book(name, y, f"{VALUES[n]:g}", colour, ASIDE), SHARE * share
     if not away:
-        return [*parts, word(f"of {name}", middle, y - 10, slope, size=34, weight=700)]
-    rises, where = away > 0, "above" if away > 0 else "below"
-    outer, inner = (left - 10, left + across + 12) if rises else (left + across + 10, left - 12)
-    ahead, beside = ("start", "end") if rises else ("end", "start")
-    parts += [
-        line(f"level {name}", [(BARS[0] - 40, y), (right, y)], GREY, 1.5, 1, "2 5"),
-        word(f"far {name}", outer, half + 6, f"{abs(away):g} {where}", colour, beside, SMALL),
+        zero = word(f"far {name}", FLAT + full / 2, y - 10, "0", colour, size=24, weight=700)
+        return [*book, box(f"pull {name}", (FLAT, y - THIN / 2), (full, THIN), colour), zero]
+    top, right = min(y, y + UNIT * away), BAR + full
+    parts = [
+        *book,
+        line(f"level {name}", [(BAR - 40, y), (right, y)], GREY, 1.5, 1, "2 5"),
+        box(f"pull {name}", (BAR, top), (full if grown else THIN, high), colour, 0.5),
+        word(f"far {name}", BAR - 8, top + high / 2 + 8, _signed(away), colour, "end", 24, 700),
     ]
-    if grown:
-        cuts = [[(left + at, top), (left + at, top + high)] for at in CUTS if at < full - 1]
-        cuts += [[(left, top + at), (right, top + at)] for at in CUTS if at < high - 1]
-        parts += [line(f"cut {name} {k}", ends, GROUND, 1) for k, ends in enumerate(cuts)]
-        wide, aside = f"{share:.2f} wide", -9 if rises else high + 21
-        parts.append(word(f"wide {name}", middle, top + aside, wide, colour, size=SMALL))
-        product, inner = f"{_signed(away)} × {share:.2f} =", inner + PRODUCT * rises
-        end = inner - (10 if rises else RESULT)
-        parts.append(word(f"area {name}", end, half + 10, product, INK, "end"))
-    if rises:
-        parts.append(word("slope", inner, half - 22, "slope", GREY, "start", SMALL))
-    return [*parts, word(f"of {name}", inner, half + 12, slope, INK, ahead, 34, 700)]
+    if not grown:
+        return parts
+    cuts = [[(BAR + at, top), (BAR + at, top + high)] for at in CUTS if at < full - 1]
+    cuts += [[(BAR, top + at), (right, top + at)] for at in CUTS if at < high - 1]
+    aside, product = -9 if away > 0 else high + 21, f"{_signed(away)} × {share:.2f} ="
+    return [
+        *parts,
+        *(line(f"cut {name} {k}", ends, GROUND, 1) for k, ends in enumerate(cuts)),
+        word(f"wide {name}", BAR + full / 2, top + aside, f"share {share:.2f}", colour, size=SMALL),
+        word(f"area {name}", WORKED, _row(n) + 10, product, INK, "end", 22),
+    ]
 
 
 def _signed(number: float, places: int = 0) -> str:
