@@ -127,6 +127,24 @@ def test_a_picture_breaks_between_its_panels_and_its_words_stay_large() -> None:
     assert all(size * low / wide >= 12.9 for low, wide in zip(least, own, strict=False))
 
 
+def test_a_single_wide_panel_is_drawn_for_a_phone_too_with_the_same_words_and_margins() -> None:
+    figure, [[axes]] = new_figure(width=7.6)
+    axes.plot([0, 1], [0, 1], label="a name")
+    name_lines(axes)
+    drawn = Picture(figure, "a line", "a title")
+    first, *others = re.findall(r"<img [^>]*>", drawn._repr_mimebundle_()["text/html"])
+    assert 'alt="a line"' in first
+    assert [' width="0" height="0"' in other for other in others] == [True] * 3
+    [[[wide], _]], [[[[narrow], [dark]]]] = drawn.rows, drawn.narrow
+    assert narrow.width == dark.width <= 72 * picture.PHONE < wide.width
+    pieces = [fromstring(each.svg) for each in (wide, narrow)]
+    ends = [
+        each.width - float(words(piece)["a name"].attrib["x"])
+        for each, piece in zip((wide, narrow), pieces, strict=True)
+    ]
+    assert ends[0] == pytest.approx(ends[1], abs=1)
+
+
 @pytest.mark.parametrize("colour", ["black", "#444444", *(each.light for each in COLOURS)])
 def test_words_in_house_colours_can_be_read_in_the_dark(colour: str) -> None:
     dark = (picture.DARK,) * 3
