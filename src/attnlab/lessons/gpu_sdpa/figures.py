@@ -81,7 +81,7 @@ def speeds() -> Picture:
         x, y = zip(*points, strict=True)
         colour, width = LOOKS.get(name, (GREY, 2))
         axes.plot(
-            x, y, color=colour, marker="o", ms=2 * width, lw=width, label=f"{name} {y[-1]:.0f}"
+            x, y, color=colour, marker="o", ms=2 * width, lw=width, label=f"{name}: {y[-1]:.0f}"
         )
         said.append(f"{name} from {y[0]:.0f} to {y[-1]:.0f}")
     if ahead:
@@ -91,7 +91,7 @@ def speeds() -> Picture:
     for peak in published()["peaks"]:
         if " ".join(peak["device"].split()[:2]) in where:  # its maker and its name
             at = peak["flops"] / TERA
-            axes.axhline(at, color=GREY, linewidth=1, label=f"the GPU's peak {at:.0f}")
+            axes.axhline(at, color=GREY, linewidth=1, label=f"the GPU's peak: {at:.0f}")
             said.append(f"{peak['device']} at best {at:.0f}")
     axes.set_xscale("log", base=2)
     axes.set(xlabel="N, tokens", xlim=(x[0] / 1.2, x[-1] * 1.1), ylim=(0, None))
