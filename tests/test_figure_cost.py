@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab.figures.live import Cost, cost, counts, measured
-from attnlab.figures.live.cost_chart import chart
+from attnlab.figures.live.cost_chart import LETTER, SIZE, WIDTH, chart
 from attnlab.figures.live.measured import measure, plain_attention
 from attnlab.one_run import Held, held_by
 from tests.course import tells
@@ -185,6 +186,27 @@ def test_a_fast_machine_stops_where_memory_does(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(measured, "LEAST", 0)
     monkeypatch.setattr(measured, "MEMORY", 2 * counts.score_bytes(256, 2, 4))
     assert [point.n for point in measure(64, 2, "float32").points] == [64, 128, 256]
+
+
+@pytest.mark.parametrize("n", [64, 4096, 262144])
+def test_a_ring_tells_its_number_on_the_sheet_and_clear_of_the_line(n: int) -> None:
+    figure = Cost(n, 512, 8, "float32")
+    told = (
+        counts.in_bytes(counts.score_bytes(n, 8, 4)),
+        counts.in_number_words(counts.total_flops(n, 512)),
+    )
+    for drawing, words, way in zip(figure.state["charts"][1:], told, (1, -1), strict=True):
+        [(x, y, anchor)] = re.findall(rf'<text x="(\S+)" y="(\S+)"([^>]*)>{words}<', drawing)
+        wide = LETTER * SIZE * len(words)
+        left = float(x) - wide * ("end" in anchor)
+        assert left >= 0
+        assert left + wide <= WIDTH
+        [path] = re.findall(r'stroke-width="4" d="M([^"]*)"', drawing)
+        across, up = np.array([place.split() for place in path.split(" L")], float).T
+        if way == 1:  # the line passes over where the words begin, else under their end
+            assert float(y) - 0.75 * SIZE > np.interp(left, across, up) + 2
+        else:
+            assert float(y) < np.interp(left + wide, across, up) - 2
 
 
 def test_measuring_gives_the_threads_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1120,7 +1120,7 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
         return right(*given, scaling=1.0)
 
     film = model_film.opening(right, text)
-    assert film.title == "Your attention writes the same three words as the model’s own"
+    assert film.title == "Your function is in, and the model still writes “that the sailors”"
     *_, last = film.state["frames"]
     signs = [key for _, key, *_ in last["parts"] if key.endswith("sign")]
     assert signs == ["same 0 sign", "same 1 sign", "same 2 sign"]

@@ -127,6 +127,24 @@ def test_a_picture_breaks_between_its_panels_and_its_words_stay_large() -> None:
     assert all(size * low / wide >= 12.9 for low, wide in zip(least, own, strict=False))
 
 
+def test_a_single_wide_panel_is_drawn_for_a_phone_too_with_the_same_words_and_margins() -> None:
+    figure, [[axes]] = new_figure(width=7.6)
+    axes.plot([0, 1], [0, 1], label="a name")
+    name_lines(axes)
+    drawn = Picture(figure, "a line", "a title")
+    first, *others = re.findall(r"<img [^>]*>", drawn._repr_mimebundle_()["text/html"])
+    assert 'alt="a line"' in first
+    assert [' width="0" height="0"' in other for other in others] == [True] * 3
+    [[[wide], _]], [[[[narrow], [dark]]]] = drawn.rows, drawn.narrow
+    assert narrow.width == dark.width <= 72 * picture.PHONE < wide.width
+    pieces = [fromstring(each.svg) for each in (wide, narrow)]
+    ends = [
+        each.width - float(words(piece)["a name"].attrib["x"])
+        for each, piece in zip((wide, narrow), pieces, strict=True)
+    ]
+    assert ends[0] == pytest.approx(ends[1], abs=1)
+
+
 @pytest.mark.parametrize("colour", ["black", "#444444", *(each.light for each in COLOURS)])
 def test_words_in_house_colours_can_be_read_in_the_dark(colour: str) -> None:
     dark = (picture.DARK,) * 3
@@ -399,7 +417,7 @@ def test_a_plot_says_what_is_won_and_lost_at_the_greatest_length_or_how_memory_g
     assert ("N = 256" in drawn.alt) == (focus != "short")  # all lines end where two are compared
 
 
-def test_a_line_has_the_colour_of_its_law_and_two_lengths_make_none() -> None:
+def test_a_line_has_the_colour_and_the_name_of_its_law_and_two_lengths_make_none() -> None:
     costs = {"fused": (64, 1, 3), "table": (4, 2, 3), "loops": (128, 1, 2)}
     rows = [
         Row(name, n, 1e-6 * n * n, 0.0, size * n**power)
@@ -409,8 +427,11 @@ def test_a_line_has_the_colour_of_its_law_and_two_lengths_make_none() -> None:
     drawn = plot(rows, focus="fused")
     assert drawn.title.endswith("\nStopped, for want of time or memory: loops after 128 tokens.")
     memory, time = (
-        {name: words(part)[name].attrib["fill"] for name in costs} for part in parts(drawn)[0]
+        {name: text.attrib["fill"] for name, text in words(part).items()}
+        for part in parts(drawn)[0]
     )
-    one, two = picture.BLUE.lower(), picture.ORANGE.lower()
-    assert memory == {"fused": one, "table": two, "loops": picture.GREY.lower()}
-    assert time == {"fused": two, "table": two, "loops": picture.GREY.lower()}
+    one, two, grey = (each.lower() for each in (picture.BLUE, picture.ORANGE, picture.GREY))
+    assert memory.items() >= {"fused, as N": one, "table, as N²": two, "loops": grey}.items()
+    assert time.items() >= {"fused, as N²": two, "table, as N²": two, "loops": grey}.items()
+    assert "as N²" in memory.keys() - time.keys(), "the law that the focus does not follow"
+    assert "as N" in time.keys() - memory.keys()

@@ -208,7 +208,7 @@ for n in (500, 10_000, 350_000):
 #
 # **Now measure** pure Python (lesson 02), NumPy (03), PyTorch (*naive*, 05) and the fused
 # `F.scaled_dot_product_attention` (*sdpa*). The plots show the most bytes that are allocated at once, and time. A line
-# is blue where it grows as N in its longer half, orange where as N², and grey where that cannot be told.
+# says whether its longer half grows as N or as N², where that can be told.
 
 # %% nbgrader={"grade": false, "grade_id": "measure-wall", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 from attnlab.bench import measure, plot
@@ -221,7 +221,7 @@ plot(rows, focus="sdpa")
 
 # %% [markdown]
 # On the left, NumPy and naive PyTorch have slope 2. Two lines have slope 1: Python's loops, which hold one row of
-# scores at a time (they stop too early for a colour), and the fused call. (Lesson 13 says when it falls back to N².)
+# scores at a time (they stop too early to say so), and the fused call. (Lesson 13 says when it falls back to N².)
 # On the right (on a quiet machine), every line climbs by a power of about 2 or more: a faster language moves the line
 # down, and does not make it flatter.
 # The fused call is as fast as any. How does it get by without the scores?

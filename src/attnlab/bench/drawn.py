@@ -56,8 +56,8 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         title: above the left panel, where no way is looked at.
         focus: the way that is looked at; memory is the first panel then. If it wins the one and
             loses the other, the title says how much, at its greatest length, where all lines end.
-            Else the title says by which powers of N it grows, and each line has the colour of its
-            own. None is looked at, if none of its lengths was measured.
+            Else the title says by which powers of N it grows, and each line says its own, in its
+            colour. None is looked at, if none of its lengths was measured.
     Raises:
         ValueError: nothing was measured.
     """
@@ -77,16 +77,18 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     said = []
     for axes, quantity in zip(panels[0], order, strict=True):
         for (name, line), (colour, *look) in zip(by_name.items(), cycle(LOOKS)):
+            law = _law(line, quantity) if focus and not traded else None
             if focus:
-                colour = LAWS.get(_law(line, quantity) or 0, GREY)
+                colour = LAWS.get(law or 0, GREY)
             if traded:
                 colour = BLUE if name == focus else GREY
-            _line(axes, line, quantity, (colour, *look), name == focus, lengths[-1])
+            label = f"{name}, {_as_power(law)}" if law in LAWS else name
+            _line(axes, line, quantity, (colour, *look), name == focus, lengths[-1], label)
             said.append(_in_words(line, quantity))
         if traded:
             _gap(axes, beside, quantity)
         else:
-            _guides(axes, measured, quantity, focus)
+            _guides(axes, measured, quantity, by_name.get(focus, ()))
         axes.set(xscale="log", yscale="log", xlabel="N, tokens")
         axes.margins(x=0.02)
         ticks = lengths[::-1][::2]  # the longest is one
@@ -182,24 +184,31 @@ def _gap(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity) 
     )
 
 
-def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity, focus: str) -> None:
-    """A line that grows as N and one that grows as N², from where the focus begins or below all."""
+def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity, focus: Sequence[Row]) -> None:
+    """As N and as N², below all, or the one that the focus does not do, from where it begins."""
     ends = min(row.n for row in rows), max(row.n for row in rows)
     low = min(getattr(row, quantity) for row in rows if getattr(row, quantity)) / 3
-    for row in [row for row in rows if row.name == focus and getattr(row, quantity)][:1]:
+    for row in [row for row in focus if getattr(row, quantity)][:1]:
         low = getattr(row, quantity) * ends[0] / row.n
-    for exponent, name in ((1, "as N"), (2, "as N²")):
+    law = _law(focus, quantity) if focus else None
+    for exponent in {1, 2} - {law}:
         line = [low, low * (ends[1] / ends[0]) ** exponent]
-        colour = LAWS[exponent] if focus else QUIET
-        axes.plot(ends, line, "--", color=colour, linewidth=1, label=name, zorder=0)
+        label = _as_power(exponent)
+        axes.plot(ends, line, ":", color=QUIET, linewidth=1.5, label=label, zorder=0)
 
 
 def _line(
-    axes: Axes, rows: Sequence[Row], quantity: Quantity, look: Sequence[str], wide: bool, most: int
+    axes: Axes,
+    rows: Sequence[Row],
+    quantity: Quantity,
+    look: Sequence[str],
+    wide: bool,
+    most: int,
+    name: str,
 ) -> None:
     """A line, named beside the axes, or at its end if that comes before the greatest length."""
     colour, marker, line = look
-    name, last = rows[0].name, rows[-1]
+    last = rows[-1]
     if last.n < most:
         axes.annotate(
             name,
@@ -216,8 +225,8 @@ def _line(
         color=colour,
         marker=marker,
         linestyle=line,
-        linewidth=3 if wide else 1.5,
-        markersize=6 if wide else 5,
+        linewidth=4.5 if wide else 1.5,
+        markersize=8 if wide else 5,
         label=name if last.n == most else "_",
     )
 

@@ -33,7 +33,8 @@ BLUE, ORANGE, GREEN, PURPLE, OCHRE, GREY = (colour.light for colour in COLOURS)
 _DARK = {colour.light: colour.dark for colour in COLOURS}
 DARK, LIGHT_INK = 0x11 / 255, 0.93  # JupyterLab's dark theme: its background, and the ink on it
 # 0 in JupyterLab's light theme and 1 in its dark one; a page that knows of no theme takes 0.
-IN_THE_DARK = "var(--jp-shadow-base-lightness,0)/32"
+IN_THE_DARK = "(var(--jp-shadow-base-lightness,0)/32)"
+IN_THE_LIGHT = f"(1 - {IN_THE_DARK})"
 
 
 def _ramp(name: str, *colours: str) -> LinearSegmentedColormap:
@@ -52,6 +53,7 @@ SIZE = 13  # points of all words, and their pixels in a narrow page
 # Pixels of a point in a wide page. In a narrow one a picture shrinks to a pixel a point, breaks
 # between its panels, and a panel that is still too wide is scrolled.
 LARGE = 1.5
+PHONE = 5.1  # inches that a phone has room for: a single panel that is wider is drawn so too
 STYLE: Any = {
     "font.size": SIZE,
     "axes.titlesize": SIZE,
@@ -119,9 +121,14 @@ class Picture:
         with mpl.rc_context(STYLE):
             figure.draw_without_rendering()  # what stands where is known then
             figure.set_layout_engine("none")  # the dark one is the same picture, label for label
-            light = _drawn(figure)
+            wide = figure.get_figwidth()
+            widths = (wide, PHONE) if len(figure.axes) == 1 and wide > PHONE else (wide,)
+            light = [_drawn(_resized(figure, inches)) for inches in widths]
             _darken(figure)
-            self.rows = [*zip(light, _drawn(figure), strict=True)]
+            dark = [_drawn(_resized(figure, inches)) for inches in widths]
+            both = zip(light, dark, strict=True)
+            # The whole, and a single wide panel as it is on a phone.
+            self.rows, *self.narrow = [[*zip(*each, strict=True)] for each in both]
         self.alt = " ".join(alt.split())
 
     def __repr__(self) -> str:
@@ -137,10 +144,12 @@ class Picture:
         for light, dark in self.rows:
             row = ""
             for piece in light:
-                row += _shown(piece, widest, alt)
+                row += _image(piece, _style(piece, widest, IN_THE_LIGHT), alt, seen=True)
                 alt = ""  # the first part says all of it
-            row += "".join(_hidden(piece, widest) for piece in dark)
+            row += "".join(_image(piece, _style(piece, widest, IN_THE_DARK)) for piece in dark)
             rows += f"{ROW}{row}</div>"
+        for narrow in self.narrow:
+            rows = f"{ROW}{_switched(self.rows[0], narrow[0], self.alt)}</div>"
         wide = max(sum(piece.width for piece in light) for light, _ in self.rows) * LARGE
         shown = f'{words}<div style="max-width:{wide:.0f}px;overflow-x:auto">{rows}</div>'
         return {"text/plain": repr(self), "text/html": shown}
@@ -158,34 +167,54 @@ class Piece(NamedTuple):
     width: float
 
 
-def _shown(piece: Piece, widest: float, alt: str) -> str:
-    """In the light theme, and wherever styles are dropped."""
+Row = tuple[list[Piece], list[Piece]]  # in the light theme, and in the dark one
+
+
+def _image(piece: Piece, style: str, alt: str = "", seen: bool = False) -> str:
+    """In the theme of its style; where styles are dropped, only if it is `seen`."""
     words = html.escape(alt, quote=True)
     hidden = "" if alt else ' aria-hidden="true"'
-    style = _style(piece.width, widest, f"(1 - {IN_THE_DARK})")
-    return (
-        f'<img alt="{words}"{hidden} width="{piece.width * LARGE:.0f}" style="{style}" '
-        f'src="{_as_url(piece.svg)}">'
-    )
+    size = f'width="{piece.width * LARGE:.0f}"' if seen else 'width="0" height="0"'
+    own = style if seen else f"width:auto;{style}"
+    return f'<img alt="{words}"{hidden} {size} style="{own}" src="{_as_url(piece.svg)}">'
 
 
-def _hidden(piece: Piece, widest: float) -> str:
-    """In the dark theme alone."""
-    style = f"width:auto;{_style(piece.width, widest, f'({IN_THE_DARK})')}"
-    return (
-        f'<img alt="" aria-hidden="true" width="0" height="0" style="{style}" '
-        f'src="{_as_url(piece.svg)}">'
-    )
-
-
-def _style(width: float, widest: float, share: str) -> str:
+def _style(piece: Piece, widest: float, share: str) -> str:
     """Between its own width and the narrowest in which words can be read; or nothing at all.
 
     Each grows by its width, so that panels keep one scale, beside each other and below.
     """
+    width = piece.width
     least = f"calc({share}*{width:.0f}px)"
     most = f"calc({share}*min({width * LARGE:.0f}px, {width / widest:.2%}))"
     return f"height:auto;flex:{width:.0f} 0 {least};min-width:{least};max-width:{most}"
+
+
+def _switched(wide: Row, narrow: Row, alt: str) -> str:
+    """A panel where a page has room for the points of its width, and the narrow one elsewhere."""
+    room = f"{wide[0][0].width:.0f}px"
+    images = ""
+    for row, here in ((wide, f"100% - {room} + 1px"), (narrow, f"{room} - 100%")):
+        for [piece], share in zip(row, (IN_THE_LIGHT, IN_THE_DARK), strict=True):
+            least, most = (
+                f"calc({share}*min({width:.0f}px, max(0px, ({here})*999)))"
+                for width in (piece.width * (row is narrow), piece.width * LARGE)
+            )
+            style = f"height:auto;flex:1 0 {least};min-width:{least};max-width:{most}"
+            images += _image(piece, style, alt, seen=not images)
+            alt = ""
+    return images
+
+
+def _resized(figure: Figure, inches: float) -> Figure:
+    """A drawn figure in another width, with the same margins."""
+    by = figure.get_figwidth() / inches
+    for axes in figure.axes if by != 1 else ():
+        box = axes.get_position()
+        right = 1 - (1 - box.x1) * by
+        axes.set_position(Bbox.from_extents(box.x0 * by, box.y0, right, box.y1))
+    figure.set_figwidth(inches)
+    return figure
 
 
 def _as_url(image: str) -> str:

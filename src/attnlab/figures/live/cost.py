@@ -11,8 +11,10 @@ import traitlets
 from attnlab.figures.live import counts, fallback
 from attnlab.figures.live.cost_chart import (
     BLUE,
+    BOLD,
     BOTTOM,
     CLEAR,
+    GREY,
     HEIGHT,
     ORANGE,
     RIGHT,
@@ -33,14 +35,16 @@ LENGTHS = [2**power for power in range(6, 19)]  # stops of the sliders
 WIDTHS = [2**power for power in range(6, 13)]
 HEADS = [2**power for power in range(6)]
 STEPS = (1024, 4096, 16384, 65536, 262144)  # of the still figure
-SOLID, THIN = (f'stroke="{BLUE}" stroke-width="{wide}"' for wide in (3, 1.2))
+SOLID, SQUARE, LINEAR = (
+    f'stroke="{colour}" stroke-width="{wide}"'
+    for colour, wide in ((BLUE, 4), (ORANGE, 2), (GREY, 2))
+)
 PAGE = 512
 LIKE = {PAGE: "a page", 8192: "an article", 262144: "a book"}  # texts of about so many tokens
 TOKEN_TICKS = {float(n): name for n, name in LIKE.items()}
 WORK_TICKS = {1e6: "million", 1e9: "billion", 1e12: "trillion"}
 BYTE_TICKS = {KIB: "1 KiB", MIB: "1 MiB", GIB: "1 GiB", TIB: "1 TiB"}
 MOST_BYTES = 64 * TIB  # of the axis
-BOLD = ' font-weight="bold"'
 SIDE = HEIGHT - TOP - BOTTOM  # of the square of twice as many tokens, as high as a chart's axis
 DRAWN = ("a laptop with 16 GiB", "a GPU with 140 GiB")  # the third is too close to the last
 NUMBERS = "all counts in numbers"
@@ -299,23 +303,26 @@ def _work(n: int, d: int, measured: Measured | None) -> str:
     """Operations over tokens; a time is drawn at what one plain matrix product does meanwhile."""
     axes = chart((LENGTHS[0], LENGTHS[-1]), (1e6, 1e16))
     counted = (
-        (lambda n: counts.score_flops(n, d) + counts.mixing_flops(n, d), THIN),
-        (lambda n: counts.projection_flops(n, d), THIN),
+        (lambda n: counts.score_flops(n, d) + counts.mixing_flops(n, d), SQUARE),
+        (lambda n: counts.projection_flops(n, d), LINEAR),
         (lambda n: counts.total_flops(n, d), SOLID),
     )
     points = [(p.n, p.seconds * measured.rate) for p in measured.points] if measured else []
     right = WIDTH - RIGHT
-    top, flat = (axes.up.at(count(LENGTHS[-1])) for count, _ in (counted[0], counted[1]))
-    steep = axes.up.at(counted[0][0](256))
+    flat, steep = (axes.up.at(counted[part][0](at)) for part, at in ((1, LENGTHS[-1]), (0, 256)))
     return drawing(
         f"operations over tokens; at N = {n:,}: {in_words(counts.total_flops(n, d))}",
-        axes.frame("operations", TOKEN_TICKS, WORK_TICKS, "tokens N"),
+        axes.frame("all operations", TOKEN_TICKS, WORK_TICKS, "tokens N"),
         *(axes.line(count, LENGTHS, line) for count, line in counted),
-        text(right - 24, top + 6, "all", "end"),
-        text(right, flat + 50, "projections", "end"),
-        text(axes.across.at(256) + 10, steep + 16, "Q Kᵀ and A V", more=CLEAR),
+        text(right, flat + 56, "projections, as N", "end", f'{CLEAR} fill="{GREY}"'),
+        text(
+            axes.across.at(256) + 10,
+            steep + 20,
+            "Q Kᵀ and A V, as N²",
+            more=f'{CLEAR} fill="{ORANGE}"',
+        ),
         axes.points(points),
-        axes.ring(n, counts.total_flops(n, d)),
+        axes.told(n, counts.total_flops(n, d), in_words(counts.total_flops(n, d))),
     )
 
 
@@ -336,5 +343,5 @@ def _memory(n: int, heads: int, size: int, measured: Measured | None, here: int 
         end,
         axes.line(lambda n: counts.score_bytes(n, heads, size), LENGTHS, SOLID),
         axes.points(points),
-        axes.ring(n, scores),
+        axes.told(n, scores, in_bytes(scores), below=True),
     )

@@ -14,7 +14,10 @@ WIDTH, HEIGHT = 326, 300
 LEFT, RIGHT, TOP, BOTTOM = 78, 16, 34, 44
 SIZE = 16  # of words, so that they can be read where a drawing is 270 px wide
 LINE = 18  # from one line of words to the next
+LETTER = 0.55  # a letter's width, bold ones too, of their size
+BESIDE, STEEP = 12, 0.55  # from a ring to its words; how fast they leave a line they would meet
 POINT = 4  # radius
+BOLD = ' font-weight="bold"'
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 # Words that a line may pass: it is interrupted around them.
 CLEAR = f' stroke="{GROUND}" stroke-width="4" paint-order="stroke" stroke-linejoin="round"'
@@ -63,8 +66,9 @@ class Chart(NamedTuple):
     def levels(self, named: Iterable[tuple[str, float]]) -> str:
         """Lines at some heights, with their names over them at the left."""
         return "".join(
-            f'<path {_LINE} stroke-opacity="0.6" d="M{LEFT} {self.up.at(value):.1f}'
-            f'H{WIDTH - RIGHT}"/>{text(LEFT + 6, self.up.at(value) - 5, label)}'
+            f'<path fill="none" stroke="{GREY}" stroke-opacity="0.6" '
+            f'd="M{LEFT} {self.up.at(value):.1f}H{WIDTH - RIGHT}"/>'
+            + text(LEFT + 6, self.up.at(value) - 5, label, more=f' fill="{GREY}"')
             for label, value in named
         )
 
@@ -87,6 +91,18 @@ class Chart(NamedTuple):
             f'r="6"/>'
         )
 
+    def told(self, n: float, value: float, words: str, below: bool = False) -> str:
+        """A ring on a rising line, and words over the line or `below` it, clear of it."""
+        x, y = self.across.at(n), self.up.at(value)
+        wide = LETTER * SIZE * len(words)
+        aside = max(x + BESIDE + wide - WIDTH if below else LEFT + BESIDE + wide - x, 0)
+        way = 1 if below else -1
+        down = way * (8 + STEEP * aside) + 12 * below
+        named = text(
+            x + way * (BESIDE - aside), y + down, words, "" if below else "end", CLEAR + BOLD
+        )
+        return named + self.ring(n, value)
+
     def frame(
         self, title: str, ticks_across: dict[float, str], ticks_up: dict[float, str], across: str
     ) -> str:
@@ -94,7 +110,7 @@ class Chart(NamedTuple):
         bottom = HEIGHT - BOTTOM
         parts = [
             f'<path {_LINE} d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>',
-            text(0, 16, title, more=' font-weight="bold"'),
+            text(0, 16, title, more=BOLD),
             text(WIDTH - RIGHT, HEIGHT - 4, across, "end", CLEAR),
         ]
         for value, label in ticks_across.items():

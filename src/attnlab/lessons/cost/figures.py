@@ -15,6 +15,8 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
+TICKS = [10.0**power for power in range(-6, 3)]
+
 
 @in_style
 def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int) -> Picture:
@@ -25,32 +27,32 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         beside: seconds of other ways, by name.
         tokens: N.
     """
-    figure, [[axes]] = new_figure(width=5.1, height=3.9)
-    axes.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", linewidth=3)
+    figure, [[axes]] = new_figure(width=7.6, height=4)
+    axes.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", markersize=7, linewidth=4)
     best, first, last = min(tiles, key=lambda width: tiles[width]), min(tiles), max(tiles)
-    axes.plot(best, tiles[best], "o", color=ORANGE, markersize=12)
+    axes.plot(best, tiles[best], "o", color=ORANGE, markersize=15, zorder=3)
     for width in {first, best, last}:
-        at, side = (width, tiles[width]), (width == first) - (width == last)
+        taken, side = in_seconds(tiles[width]), (width == first) - (width == last)
         axes.annotate(
-            f"{width:,} wide: {in_seconds(tiles[width])}"
-            if side >= 0
-            else in_seconds(tiles[width]),
-            at,
-            (12 * side, 0 if side else -12),
+            f"{width:,} wide: {taken}" if side >= 0 else taken,
+            (width, tiles[width]),
+            ((0, -14), (14, 0), (0, 12))[side],
             textcoords="offset points",
             ha=("center", "left", "right")[side],
-            va="center" if side else "top",
+            va=("top", "center", "bottom")[side],
             color=ORANGE if width == best else "black",
+            weight="bold" if width == best else "normal",
+            bbox={"facecolor": "white", "linewidth": 0, "pad": 1},  # a level line ends at it
         )
-    for name, taken in beside.items():
-        axes.plot([first, last], [taken] * 2, "--", color=GREY, linewidth=1.8, label=name, zorder=0)
+    for name, least in beside.items():
+        label = f"{name}: {in_seconds(least)}"
+        axes.plot([first, last], [least] * 2, color=GREY, linewidth=1, label=label, zorder=0)
     axes.set(xscale="log", yscale="log", xlabel="width of a tile, log")
     axes.margins(x=0.02)
     shown = [*tiles][::-1][::2]  # the last is one
     axes.set_xticks(shown, [f"{width:,}" for width in shown])
     low, high = axes.get_ylim()
-    ticks = [by * 10.0**power for power in range(-6, 3) for by in (1, 2, 5)]
-    ticks = [tick for tick in ticks if low <= tick <= high]
+    ticks = [tick for tick in TICKS if low <= tick <= high]
     axes.set_yticks(ticks, map(in_seconds, ticks))
     axes.minorticks_off()
     axes.set_title("time, log")
@@ -64,5 +66,5 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         f"Level lines: {others}.",
         f"Fastest measured: {best:,} wide, {in_seconds(tiles[best])}; {end:,} wide takes "
         f"{in_seconds(tiles[end])}\n"
-        f"{tokens:,} tokens. Dashed: ways without tiles.",
+        f"{tokens:,} tokens. Grey: ways without tiles.",
     )

@@ -15,7 +15,6 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
-    PURPLE,
     Picture,
     in_style,
     name_lines,
@@ -24,11 +23,11 @@ from attnlab.figures.picture import (
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 TERA = 1e12
-OURS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))
 SHORTEST, WIDTH = 1024, 128  # tokens from which on, and width of a head, that are shown
 CLEAR = 1.1  # times as fast, where two runs on one day do not differ by chance
 # PyTorch's call as it chooses, and two single kernels.
 OWN = {"sdpa": "PyTorch's call", "triton": "Lesson 13's kernel", "flash": "FlashAttention-2"}
+LOOKS = {OWN["triton"]: (ORANGE, 4.5), OWN["flash"]: (BLUE, 3.5)}  # the two that are compared
 
 
 def published() -> dict[str, Any]:
@@ -76,40 +75,50 @@ def what_a_clock_sees() -> Picture:
 def speeds() -> Picture:
     """TFLOP/s by length, as recorded here, and the device's peak."""
     where, own = _own()
-    figure, [[axes]] = new_figure(width=5.1, height=4)
-    said = []
-    for (name, points), (colour, marker) in zip(own.items(), OURS, strict=False):
+    figure, [[axes]] = new_figure(width=7.6, height=4)
+    said, ahead = [], _ahead(own)
+    for name, points in own.items():
         x, y = zip(*points, strict=True)
-        axes.plot(x, y, color=colour, marker=marker, ms=8, lw=3, label=f"{name} {y[-1]:.0f}")
+        colour, width = LOOKS.get(name, (GREY, 2))
+        axes.plot(
+            x, y, color=colour, marker="o", ms=2 * width, lw=width, label=f"{name}: {y[-1]:.0f}"
+        )
         said.append(f"{name} from {y[0]:.0f} to {y[-1]:.0f}")
+    if ahead:
+        lengths, kernel, other = zip(*ahead, strict=True)
+        axes.fill_between(lengths, kernel, other, color=ORANGE, alpha=0.15, lw=0)
+        axes.plot(lengths[:1] * 2, [0, other[0]], ":", color=GREY, lw=1.5, zorder=0, label="_")
     for peak in published()["peaks"]:
         if " ".join(peak["device"].split()[:2]) in where:  # its maker and its name
             at = peak["flops"] / TERA
-            axes.axhline(at, color=GREY, linewidth=1.5, label=f"the GPU's peak {at:.0f}")
+            axes.axhline(at, color=GREY, linewidth=1, label=f"the GPU's peak: {at:.0f}")
             said.append(f"{peak['device']} at best {at:.0f}")
     axes.set_xscale("log", base=2)
     axes.set(xlabel="N, tokens", xlim=(x[0] / 1.2, x[-1] * 1.1), ylim=(0, None))
-    axes.set_xticks(x, [f"{chr(10) * (m % 2)}{n:,}" for m, n in enumerate(x[::-1])][::-1])
+    first = ahead[0][0] if ahead else x[-1]  # every other one has a name, this among them
+    axes.set_xticks(x, [f"{n:,}" * ((m - x.index(first)) % 2 == 0) for m, n in enumerate(x)])
+    axes.locator_params(axis="y", nbins=3)
     axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_title("TFLOP/s")
     name_lines(axes)
+    title = f"From {first:,} tokens on lesson 13's kernel is ahead of {OWN['flash']}"
+    title = title if ahead else "How fast attention is"
     return Picture(
         figure,
         f"TFLOP/s over N, one line a kernel: {'; '.join(said)}.",
-        f"{_compared(own) or 'How fast attention is'}\n{where}.",
+        f"{title}\n{where}.",
     )
 
 
-def _compared(own: Mapping[str, Sequence[tuple[int, float]]]) -> str:
-    """From which length on the lesson's kernel is the faster."""
+def _ahead(own: Mapping[str, Sequence[tuple[int, float]]]) -> list[tuple[int, float, float]]:
+    """The lengths from where on the lesson's kernel is the faster, with both speeds."""
     kernel, other = (dict(own.get(OWN[way], ())) for way in ("triton", "flash"))
     common = sorted({*kernel} & {*other})
     slower = [n for n in common if kernel[n] <= CLEAR * other[n]]
     if not slower or slower[-1] == common[-1]:
-        return ""
-    first = common[len(slower)]
-    return f"From {first:,} tokens on lesson 13's kernel is ahead of {OWN['flash']}"
+        return []
+    return [(n, kernel[n], other[n]) for n in common[len(slower) :]]
 
 
 def _own() -> tuple[str, dict[str, list[tuple[int, float]]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -84,35 +83,30 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     places = np.arange(first, first + len(rows[whole]))
     late = {name: row[places > LONGEST_RUN].mean() for name, row in rows.items()}
     alone = late[focus] >= HALF > max(share for name, share in late.items() if name != focus)
-    figure, [[axes]] = new_figure(width=5.1, height=4)
+    figure, [[axes]] = new_figure(width=7.6, height=4)
     near = [name for name, row in rows.items() if 0 < abs(row - rows[whole]).mean() < NEAR]
     near = [name for name in near if name != focus]
-    dashes = cycle(("--", ":"))  # of the grey ones, which cross
     for name, row in rows.items():
-        look: dict[str, Any] = {"color": GREY, "linewidth": 2, "label": name}
+        look: dict[str, Any] = {"color": GREY, "linewidth": 1.5, "label": name, "zorder": 1}
         if name == focus:
-            look |= {"color": BLUE, "linewidth": 4, "zorder": 3}
+            look |= {"color": BLUE, "linewidth": 6, "zorder": 3}
         elif name == whole:
-            look |= {"color": "black", "linewidth": 4, "label": f"{name} heads"}
+            look |= {"color": "black", "linewidth": 3, "label": f"{name} heads", "zorder": 2}
         elif name in near:  # one bundle with one name
             both = near[0] + "".join(f" or {each.split()[-1]}" for each in near[1:])
-            look |= {"linewidth": 1.2, "label": both if name == near[0] else "_", "zorder": 1}
+            look["label"] = both if name == near[0] else "_"
         else:
-            look |= {"linestyle": next(dashes), "zorder": 1}
+            look["linestyle"] = "--"
         axes.plot(places, row, **look)
     edge, end = LONGEST_RUN + 0.5, places[-1]
     axes.axvspan(edge, end, color="#ececec", zorder=0, linewidth=0)
-    for height, told, colour in (
-        (0.72, f"{100 * late[focus]:.0f} %", BLUE),
-        (0.5, "longer than\nany run in\ntraining", QUIET),
-        (0.28, f"{100 * late[whole]:.0f} %", "black"),
-    ):
-        axes.text((edge + end) / 2 + 0.75, height, told, color=colour, ha="center", va="center")
+    longer = "longer than\nin training"
+    axes.text(end - 0.3, HALF, longer, color=QUIET, ha="right", va="center", linespacing=1.4)
     axes.set(xlabel="word in the run", ylim=(-0.03, 1.05), xlim=(first, end))
-    axes.set_xticks(places[::2])
+    axes.set_xticks(places[places % (LONGEST_RUN // 2) == 0])
     axes.set_yticks([0, HALF, 1], ["0 %", "50 %", "100 %"])
     axes.set_title("answers that are right")
-    name_lines(axes, led=True)
+    name_lines(axes)
     said = [f"{name}: {', '.join(f'{share:.2f}' for share in row)}" for name, row in rows.items()]
     means = ", ".join(f"{name} {share:.2f}" for name, share in late.items())
     return Picture(
@@ -121,7 +115,8 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
         f"{'; '.join(said)}. On average past word {LONGEST_RUN}, the longest run in training: "
         f"{means}.",
         f"Take {focus.removeprefix('no ')} away, and the model stays mostly right past word "
-        f"{LONGEST_RUN}"
+        f"{LONGEST_RUN}\nOn average {100 * late[focus]:.0f} % of the answers are right there, with "
+        f"all heads {100 * late[whole]:.0f} %."
         if alone
         else f"Past word {LONGEST_RUN}, the longest run in training, answers change",
     )

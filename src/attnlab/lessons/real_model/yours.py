@@ -56,8 +56,7 @@ def film(function: Backend, text: str) -> Film:
     was, now = pairs[-1]
     title = f"Your attention writes “{now}” where the model’s own wrote “{was}”"
     if was == now:
-        same = ("word", "two words", "three words")[len(said.split()) - 1]
-        title = f"Your attention writes the same {same} as the model’s own"
+        title = f"Your function is in, and the model still writes “{said}”"
     sheet = _Sheet(given, own, new)
     told = f"With its own attention the model wrote “{said}”. Now your function is in."
     frames = [Frame(sheet.parts(0), told)]

@@ -13,10 +13,7 @@ from attnlab.figures.picture import (
     in_style,
     name_lines,
     new_figure,
-    with_looks,
 )
-
-LOOKS = ((11, "full"), (7, "full"), (15, "none"))  # points of one place: a dot in a dot, a ring
 
 
 @in_style
@@ -31,25 +28,34 @@ def found(
         chance: the share of who guesses.
         focus: the way that is looked at.
     """
-    figure, [[place]] = new_figure(width=5.1, height=3.6)
+    figure, [[place]] = new_figure(width=7.6, height=3.6)
     best, *_ = right
     colours, places = {best: BLUE, focus: ORANGE}, range(len(books))
-    for (name, shares), (size, fill) in with_looks(right.items(), LOOKS):
+    for name, shares in right.items():
         colour = colours.get(name, GREY)
-        dashes = "-" if name in colours else (0, (3, 3))  # over a line that it meets
+        told = [f"{share:.0%}".replace("%", " %") for share in shares]
         place.plot(
             places,
             shares,
             "o",
-            ls=dashes,
+            ls="-" if name in colours else (0, (3, 3)),  # over a line that it meets
             color=colour,
-            ms=size,
-            mew=2.4,
-            fillstyle=fill,
-            lw=3,
+            ms=11 if name in colours else 7,
+            markevery=1 if name == focus else [-1],
+            lw=4.5 if name in colours else 2,
             clip_on=False,
-            label=f"{name}: {shares[-1]:.0%}".replace("%", " %"),
+            label=f"{name}: {told[-1]}",
         )
+        for n in places[1:-1] if name == focus else ():
+            place.annotate(
+                told[n],
+                (n, shares[n]),
+                (6, -12),
+                textcoords="offset points",
+                color=colour,
+                ha="right",
+                va="top",
+            )
     place.axhline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
     place.annotate(
         f"guessing one of {1 / chance:.0f} letters",
