@@ -169,7 +169,7 @@ def losses(curves: Mapping[str, Sequence[float]], most: int = 0) -> Picture:
         curves: for each model, its losses; five at most.
         most: steps that the axis has room for; 0 for as many as there are.
     """
-    figure, axes = new_figure(width=5.1, height=3.0)
+    figure, axes = new_figure(width=7.6, height=3.4)
     place = axes[0, 0]
     for (name, curve), (colour, line) in with_looks(curves.items(), LINES):
         place.plot(as_array(curve), color=colour, linestyle=line, linewidth=2, label=name)
