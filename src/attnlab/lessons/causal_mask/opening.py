@@ -82,8 +82,7 @@ def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part
 
 def _in_one(alone: Sequence[str], guesses: Sequence[str], is_open: bool = False) -> list[Part]:
     """All rows in one pass, what they guess, or copy, and what six passes guessed."""
-    parts = list[Part]()
-    middle = (GUESS + ONE) / 2
+    parts, middle = list[Part](), (GUESS + ONE) / 2
     for row, (guess, kept) in enumerate(zip(guesses, alone, strict=True), 1):
         y, colour = _line(row), PURPLE if is_open else INK
         if is_open:
@@ -99,10 +98,10 @@ def _in_one(alone: Sequence[str], guesses: Sequence[str], is_open: bool = False)
         bracket = [(x + foot, high), (x, high), (x, low), (x + foot, low)]
         parts.append(line(f"bracket {foot}", bracket, GREY, 3))
     arrow = [(middle - 10, y), (tip, y), (tip - 7, y - 6), (tip, y), (tip - 7, y + 6)]
+    masked = line("becomes", arrow, INK, 3), word("hides", FIRST, HEAD, "the mask", *NAME)
     return [
         *parts,
-        line("becomes", arrow, INK, 3),
-        *([] if is_open else [word("hides", FIRST, HEAD, "the mask", *NAME)]),
+        *(() if is_open else masked),
         *_count(GUESS, LAST, GREY),
         *_count(ONE, 1, INK, "one "),
     ]
