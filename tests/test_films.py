@@ -164,7 +164,7 @@ def test_lesson_06s_guesses_are_those_of_six_passes_and_of_one_and_right_if_the_
         assert [f"same {n}" in each for each in texts] == [False] * 6 + [True]
         colour, points_ = SIGNS[alone == TEXT[n]]
         judged = [f"sign {n}" in frame for frame in frames]  # as soon as the next word is there
-        assert judged == [*(done > n or done == 6 for done in PASSES), True, True, True]
+        assert judged == [*(done > n or done == 6 for done in PASSES), False, False, True]
         for frame in (frame for frame in frames if f"sign {n}" in frame):
             assert frame[f"sign {n}"]["stroke"] == colour.drawn
             assert str(frame[f"sign {n}"]["d"]).count("L") == len(points_) - 1
@@ -177,7 +177,9 @@ def test_lesson_06s_guesses_are_those_of_six_passes_and_of_one_and_right_if_the_
     assert told[6] == (
         "With it, one pass makes the same six guesses as six passes, both wrong ones too."
     )
-    assert [each["count"] for each in texts[:4]] == [f"{done}" for done in PASSES]
+    assert [each["count"] for each in texts] == [*map(str, PASSES), "6", "6", "6"]
+    assert [each.get("one count") for each in texts] == [None] * 4 + ["1"] * 3
+    assert frames[-1]["one count"]["font-size"] == frames[0]["count"]["font-size"]
 
 
 @pytest.mark.lessons("06-causal-mask")
@@ -929,25 +931,25 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     np.testing.assert_allclose(wide / tiles_film.ONE / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(high / tiles_film.TALLER, tiles_film.VALUES)
     one, other = last["once in"], last["kept in"]  # alike, and both as far from what they hold
-    assert [one[name] for name in ("y", "width", "height")] == [
-        other[name] for name in ("y", "width", "height")
-    ]
+    assert [one[name] for name in ("y", "height")] == [other[name] for name in ("y", "height")]
     blocks = [last[key] for key in ("kept A", "kept AB", "block")]
     starts = float(last["once column 0"]["x"]), float(blocks[0]["x"])
     assert starts[0] - float(one["x"]) == starts[1] - float(other["x"])
-    end = float(blocks[2]["x"]) + float(blocks[2]["width"])
-    assert [*points(last["same"])[:, 0]] == [starts[0], pytest.approx(end)]  # over all, to the last
+    ends = [float(each["x"]) + float(each["width"]) for each in (blocks[2], other)]
+    assert ends[1] - ends[0] == pytest.approx(tiles_film.INSET, abs=0.1)
+    assert [*points(last["same"])[:, 0]] == [starts[0], tiles_film.EDGE]  # over all, to the answer
+    assert float(last["level"]["x"]) > ends[1]
     level = tiles_film.LOW - points(last["same"])[:, 1]
     np.testing.assert_allclose(level / tiles_film.TALLER, answers[0], atol=2e-3)
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
     assert (texts["level"], texts["answer"]) == (f"{answers[0]:.1f}", "answer")
     assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
-    assert len({block["width"] for block in blocks}) == 1  # for each has its own max
     for j, block in enumerate(blocks):  # after each block of keys
         scores, values = tiles_film.SCORES[0, : 2 * j + 2], tiles_film.VALUES[: 2 * j + 2]
         so_far = np.average(values, weights=np.exp(scores))
         assert float(block["height"]) / tiles_film.TALLER == pytest.approx(so_far, abs=1e-3)
-        assert texts[f"so far {'ABC'[j]}"] == f"{so_far:.1f}"
+        assert float(block["width"]) == pytest.approx(wide[: 2 * j + 2].sum(), abs=0.05)
+        assert texts["level" if j == 2 else f"so far {'ABC'[j]}"] == f"{so_far:.1f}"
         assert texts[f"of {'ABC'[j]}"] == "ABC"[: j + 1]
 
 
@@ -976,7 +978,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     assert share == pytest.approx(np.exp(1 - 2), abs=1e-3)
     assert before["height"] == after_it["height"]
     assert trace["width"] == before["width"]
-    assert "larger score: what is kept counts 0.37 as much" in told[at]["told"]
+    assert "shrinks to e^(old max − new max) = 0.37 of its width" in told[at]["told"]
     texts = texts_of("11-cost", at)
     assert (texts["e"], texts["power"], texts["factor"]) == ("e", "1−2", "= 0.37")
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
@@ -1000,7 +1002,7 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
             else:
                 assert left == pytest.approx(right, abs=0.1)
                 right = left + wide
-        assert right <= tiles_film.ROOM[0] + tiles_film.ROOM_SIZE[0]
+        assert right <= tiles_film.EDGE
     for n, parts in enumerate(frames[1:-1], 1):
         faces = [int(key[4:]) for key in parts if key.startswith("box ") and "lar" not in key]
         tile = [0, 0, 1, 1, 1, 2][n - 1]
@@ -1011,8 +1013,10 @@ def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() 
         assert values == [f"{tiles_film.VALUES[face]:.0f}" for face in faces] or n == 3
         done = [f"done {n}" in parts for n in range(3)]
         assert done == [n < tile + is_poured for n in range(3)]
-        over = {key: float(parts[key]["x"]) for key in ("memory", "keys A", "keys B", "keys C")}
-        assert over["memory"] + 4 == over[f"keys {'ABC'[tile]}"]
+        keys, memory = parts[f"keys {'ABC'[tile]}"], points(parts["memory"])
+        left = float(keys["x"])
+        over = memory[memory[:, 1] == memory[:, 1].min(), 0]  # its frame goes round the tile too
+        assert {*over} == {left - 4, left + float(keys["width"]) + 4}
     for parts in (frames[0], frames[-1]):
         assert [key for key in parts if key.startswith("box")] == []
 

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, area, box, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, area, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
-HIGH, HEAD, TOP, TALL = 270, 22, 34, 39  # of the sheet; lines over rows, and their top; of one
-LEFT, STEP = 28, 43  # of rows; how wide a word's place is
+HIGH, HEAD, TOP, TALL = 270, 55, 64, 34  # of the sheet; line over rows, and their top; of one
+SEAM = 0.5  # by which a row's curtain reaches under the next one's
+LEFT, STEP = 28, 42  # of rows; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
 EDGE = LEFT + STEP * len(TEXT)  # where curtains end
-GUESS, SAME, KEPT, TICK = 356, 387, 418, 35  # middles of guesses; of signs, right of a guess
-LETTERS, LOUD, COUNT = 20, 26, 48  # sizes of words
+ONLY, GUESS, ONE, TICK = 388, 370, 432, 35  # middles of guesses; of signs, right of one
+LETTERS, COUNT = 20, 44  # sizes of words
+FIRST, NAME = LEFT + STEP, (PURPLE, "start", 26, 600)  # what curtains are, over them
 DARK, CLOTH, BEFORE = 0.3, 0.16, 0.7  # a place of weight 1; a curtain; words that do not ask
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
@@ -71,41 +73,45 @@ def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part
         parts += _row(row, many)
         parts.append(word(f"pass {row}", 10, _line(row), f"{row}", colour, "middle", SMALL, weight))
         if many:
-            parts += _guessed(row, guesses, GUESS, row < n or n == LAST)
-    x = (KEPT + WIDE) / 2
-    return [
-        *parts,
-        word("hides", EDGE - 12, TOP + TALL + 10, "still to come", PURPLE, "end", LOUD, 600),
-        word("heading", GUESS, HEAD, "guess", GREY, size=SMALL),
-        word("passes", 2, HEAD, "pass", GREY, "start", SMALL),
-        word("count", x, TOP + 3 * TALL, f"{n}", GREY, size=COUNT, weight=700),
-        word("counted", x, TOP + 3 * TALL + 26, "passes" if n > 1 else "pass", GREY, size=SMALL),
-    ]
+            parts.append(word(f"guess {row}", ONLY, _line(row), guesses[row - 1], size=LETTERS))
+        if row < n or n == LAST:
+            parts.append(_sign(row, guesses, ONLY + TICK))
+    parts.append(word("passes", 2, HEAD, "pass", GREY, "start", SMALL))
+    return [*parts, word("hides", FIRST, HEAD, "still to come", *NAME), *_count(ONLY, n, GREY)]
 
 
 def _in_one(alone: Sequence[str], guesses: Sequence[str], is_open: bool = False) -> list[Part]:
     """All rows in one pass, what they guess, or copy, and what six passes guessed."""
-    parts = list[Part]()
+    parts, middle = list[Part](), (GUESS + ONE) / 2
     for row, (guess, kept) in enumerate(zip(guesses, alone, strict=True), 1):
         y, colour = _line(row), PURPLE if is_open else INK
         if is_open:
             parts.append(_cell(f"next {row}", row, row, PURPLE, CLOTH))
         elif guess == kept:
-            parts.append(word(f"same {row}", SAME, y, "=", GREY, size=LETTERS))
+            parts.append(word(f"same {row}", middle, y, "=", GREY, size=LETTERS))
+            parts.append(_sign(row, alone, ONE + TICK))
         parts += _row(row, len(TEXT) if is_open else row)
-        parts += _guessed(row, alone, KEPT)
-        parts.append(word(f"one {row}", GUESS, y, guess, colour, size=LETTERS, weight=600))
-    low, x = TOP + LAST * TALL - 3, 18
-    bracket = [(x + 6, TOP + 3), (x, TOP + 3), (x, low), (x + 6, low)]
-    mask = word("hides", EDGE - 12, TOP + TALL + 10, "the mask", PURPLE, "end", LOUD, 600)
+        parts.append(word(f"guess {row}", GUESS, y, kept, GREY, size=LETTERS))
+        parts.append(word(f"one {row}", ONE, y, guess, colour, size=LETTERS, weight=600))
+    high, low, tip, y = TOP + 1.5, TOP + LAST * TALL - 1.5, middle + 10, HEAD - 36
+    for x, foot in ((LEFT - 10, 6), (EDGE + 10, -6)):
+        bracket = [(x + foot, high), (x, high), (x, low), (x + foot, low)]
+        parts.append(line(f"bracket {foot}", bracket, GREY, 3))
+    arrow = [(middle - 10, y), (tip, y), (tip - 7, y - 6), (tip, y), (tip - 7, y + 6)]
+    masked = line("becomes", arrow, INK, 3), word("hides", FIRST, HEAD, "the mask", *NAME)
     return [
         *parts,
-        line("bracket", bracket, GREY, 3),
-        word("pass 1", 9, (TOP + low) / 2 + 7, "1", size=SMALL, weight=600),
-        word("heading", GUESS, HEAD, "1 pass", size=SMALL, weight=600),
-        word("kept", KEPT + TICK / 2, HEAD, f"{LAST} passes", GREY, size=SMALL),
-        word("passes", 2, HEAD, "pass", GREY, "start", SMALL),
-        *([] if is_open else [mask]),
+        *(() if is_open else masked),
+        *_count(GUESS, LAST, GREY),
+        *_count(ONE, 1, INK, "one "),
+    ]
+
+
+def _count(x: float, n: int, colour: str | Colour, which: str = "") -> list[Part]:
+    """So many passes, over their guesses."""
+    return [
+        word(f"{which}count", x, HEAD - 20, f"{n}", colour, size=COUNT, weight=700),
+        word(f"{which}counted", x, HEAD, "passes" if n > 1 else "pass", colour, size=SMALL),
     ]
 
 
@@ -122,7 +128,7 @@ def _row(row: int, many: int) -> list[Part]:
         weight, opacity = (600, 1) if m in (row - 1, row) else (400, BEFORE)
         look = colour, "middle", LETTERS, weight, opacity
         parts.append(word(f"word {m} of {row}", PLACES[m], _line(row), each, *look))
-    low, hem, is_there = top + TALL, min(x + 2, EDGE), float(0 < many <= LAST)
+    low, hem, is_there = top + TALL + SEAM, min(x + 2, EDGE), float(0 < many <= LAST)
     corners = [(x, top), (EDGE, top), (EDGE, low), (x, low)]
     return [
         *parts,
@@ -148,12 +154,8 @@ def _cell(key: str, row: int, place: int, colour: Colour, dark: float) -> Part:
     return box(key, corner, (STEP - 2, TALL - 8), colour, dark)
 
 
-def _guessed(row: int, guesses: Sequence[str], x: float, is_judged: bool = True) -> list[Part]:
-    """A pass's guess, and whether it is the word that came."""
-    guess, y = guesses[row - 1], _line(row)
-    colour, points = SIGNS[guess == TEXT[row]]
-    sign = [(x + TICK + right, y - 0.35 * LETTERS + down) for right, down in points]
-    return [
-        word(f"guess {row}", x, y, guess, size=LETTERS),
-        *([line(f"sign {row}", sign, colour, 4)] if is_judged else []),
-    ]
+def _sign(row: int, guesses: Sequence[str], x: float) -> Part:
+    """Whether a row's guess is the word that came."""
+    colour, points = SIGNS[guesses[row - 1] == TEXT[row]]
+    y = _line(row) - 0.35 * LETTERS
+    return line(f"sign {row}", [(x + right, y + down) for right, down in points], colour, 4)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, box, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, area, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 BLOCK, BLOCKS = 2, 3  # keys in a block; blocks
@@ -36,13 +36,13 @@ VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 HIGH, LOW, EDGE, HEAD = 270, 265, 472, 20  # of the sheet: all, floor, right; a line over it
 LEFT, TOP, CELL, TALL = 86, 32, 35, 38  # of all scores; of one
 SIDE = TOKENS * CELL  # of all scores
-ROOM, ROOM_SIZE = (8, 76), (464, LOW - 73)  # of what is kept, in fast memory
+ROOM = (8, 73, LOW + 3)  # of what is kept, in fast memory: left, top, floor
 SUMS, UNIT, STEP = 20, 200, 32  # left of columns; px for 1, wide and high
 LARGEST = (EDGE - CELL, 82)  # the largest score so far
 LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts and the answer
-DARK, PALE, FACE, GHOST = 0.6, 0.2, 0.35, 0.12  # of a largest score, others, a block; one before
-SIDES, BOTH, ONE, TALLER = (8, 278), 194, 79, 40  # both ways in the end: lefts, width; px for 1
-HEADS, BOXES, INSET, GAP = 40, 58, 12, 10  # line over them, tops, to what they hold; between blocks
+DARK, PALE, FACE, GHOST = 0.6, 0.2, 0.35, 0.16  # of a largest score, others, a block; one before
+SIDES, ANSWER, ONE, TALLER = (8, 148), 432, 45, 43  # both ways in the end: lefts; px for 1
+HEADS, BOXES, INSET, GAP = 40, 55, 12, 10  # line over them, tops, to what they hold; between blocks
 
 
 class Kept(NamedTuple):
@@ -87,7 +87,10 @@ def opening() -> Film:
     def tile(j: int, told: str, *more: Part, forgotten: bool = False) -> None:
         """Two of the first query's scores, or none any more, and what is held of those before."""
         held = 0 if forgotten else BLOCK
-        parts = [*_grid(1, j + forgotten), *_memory(j)]
+        parts = [*_grid(1, j + forgotten), *_memory(j, has_room=True)]
+        parts.append(
+            word("title", SUMS, LARGEST[1] + 23, "fast memory", ORANGE, "start", SMALL, 600)
+        )
         parts.append(word("held", EDGE, 58, f"scores held: {held}", INK, "end", SIZE, 600))
         parts += _scores(j, scores[j][:held], met[j].m)
         frames.append(Frame([*parts, *_largest(met[j]), *more], told))
@@ -101,7 +104,7 @@ def opening() -> Film:
         named = "" if level else "{:.0f}" if j else "value {:.0f}"
         return _columns(j * BLOCK, weights, highs, left, named, float(not level))
 
-    parts = [*_grid(TOKENS), _memory(0)[1]]
+    parts = [*_grid(TOKENS), *_memory()]
     for y, many, colour, how in (
         (98, TOKENS**2, INK, "scores"),
         (208, BLOCK, ORANGE, "at a time"),
@@ -115,8 +118,8 @@ def opening() -> Film:
     told = "Pour them level: height = the average so far. Only max, width and height are kept."
     tile(0, told, *_block(a), *columns(0, True), forgotten=True)
     shrunk = a.shrunk(b.factor)
-    told = f"B has a larger score: what is kept counts {b.factor:.2f} as much. "
-    tile(1, f"{told}Narrower, same height.", *_block(shrunk), *_shrinks(shrunk, a.m, b.m))
+    told = f"the block shrinks to e^(old max − new max) = {b.factor:.2f} of its width. Same height."
+    tile(1, f"B has a larger score: {told}", *_block(shrunk), *_shrinks(shrunk, a.m, b.m))
     told = "B's columns join. Their widths are measured from the new max."
     tile(1, told, *_block(shrunk), *columns(1))
     told = "Poured level, they are one block again. B's scores are forgotten, too."
@@ -163,21 +166,21 @@ def _grid(rows: int, done: int = 0) -> list[Part]:
     return parts
 
 
-def _memory(j: int) -> list[Part]:
-    """Fast memory: of what is kept, and of a tile."""
-    corner, size = (LEFT + j * BLOCK * CELL - 2, TOP - 3), (BLOCK * CELL + 4, ROOM[1] - TOP + 3)
-    return [
-        box("kept in", ROOM, ROOM_SIZE, ORANGE, 0.04, 2),
-        box("memory", corner, size, ORANGE, 0.08, 3),
-        word("title", SUMS, LARGEST[1] + 23, "fast memory", ORANGE, "start", SMALL, 600),
-    ]
+def _memory(j: int = 0, has_room: bool = False) -> list[Part]:
+    """Fast memory: a tile, on the room of what is kept."""
+    left, y = LEFT + j * BLOCK * CELL - 2, ROOM[1]
+    right = left + BLOCK * CELL + 4
+    far, end, low = (ROOM[0], EDGE, ROOM[2]) if has_room else (left, right, y)
+    tile = [(left, y), (left, TOP - 3), (right, TOP - 3), (right, y)]
+    shape = [*tile, (end, y), (end, low), (far, low), (far, y), tile[0]]
+    return [area("in memory", shape, ORANGE, 0.06), line("memory", shape, ORANGE, 2.5)]
 
 
-def _holds(left: float, y: float, many: int, colour: str | Colour, how: str) -> list[Part]:
+def _holds(left: float, many: int, colour: Colour, how: str) -> list[Part]:
     """How many scores are held."""
     return [
-        word(f"holds {how}", left + 2, y, f"{many}", colour, "start", LOUD, 700),
-        word(f"held {how}", left + 36, y, f"scores {how}", colour, "start", SMALL),
+        word(f"holds {how}", left + 2, HEADS, f"{many}", colour, "start", LOUD, 700),
+        word(f"held {how}", left + 36, HEADS, how, colour, "start", SMALL),
     ]
 
 
@@ -265,38 +268,37 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
 
 
 def _both(met: list[Kept]) -> list[Part]:
-    """All columns of the first query beside the blocks its tiles became, and one level."""
-    weights = np.exp(SCORES[0] - met[-1].m)
-    answer = weights @ VALUES / weights.sum()
-    y, middle, size = LOW - TALLER * answer, sum(SIDES) / 2 + BOTH / 2, (BOTH, LOW + 3 - BOXES)
-    start, left = (float(side + INSET) for side in SIDES)
-    wide = (BOTH - 2 * INSET - GAP * (BLOCKS - 1)) / BLOCKS  # of each: they have not one max
+    """All columns of the first query beside what its tiles became, on one scale, and one level."""
+    weights, answer = np.exp(SCORES[0] - met[-1].m), met[-1].answer
+    y, (start, left) = LOW - TALLER * answer, (float(side + INSET) for side in SIDES)
+    wide = [ONE * kept.shrunk(float(np.exp(kept.m - met[-1].m))).s for kept in met]
+    size, sizes = ((each + 2 * INSET, LOW + 3 - BOXES) for each in (wide[-1], sum(wide) + 2 * GAP))
     columns = _columns(0, weights, VALUES, start, "", 1, ONE, TALLER)
     parts = [
-        *_holds(SIDES[0], HEADS, TOKENS, GREY, "at once"),
-        *_holds(SIDES[1], HEADS, BLOCK, ORANGE, "at a time"),
+        *_holds(SIDES[0], TOKENS, GREY, "at once"),
+        *_holds(SIDES[1], BLOCK, ORANGE, "at a time"),
         box("once in", (SIDES[0], BOXES), size, GREY, 0.04, 2),
-        box("kept in", (SIDES[1], BOXES), size, ORANGE, 0.04, 2),
+        box("kept in", (SIDES[1], BOXES), sizes, ORANGE, 0.04, 2),
         *(p._replace(key=f"once {p.key}") for p in columns),
-        word("were", left, LOW - TALLER * met[0].answer - 9, "so far", GREY, "start", SMALL),
     ]
     for j, (name, kept) in enumerate(zip(NAMES, met, strict=True)):
         n, key, high, is_last = j * BLOCK, NAMES[: j + 1], TALLER * kept.answer, kept is met[-1]
         first = start + ONE * (weights[:n].sum() + weights[n] / 2)
-        about, colour = left + wide / 2, INK if is_last else GREY
-        shape = (left, LOW - high), (wide, high), ORANGE, FACE if is_last else GHOST
+        about, so_far = left + wide[j] / 2, "" if is_last else f"{kept.answer:.1f}"
+        shape = (left, LOW - high), (wide[j], high), ORANGE, FACE if is_last else GHOST
+        at = LOW - high + (-8 if kept.answer > answer else 25)  # not on the line
         parts += [
             word(f"once {name}", first, LOW - TALLER * VALUES[n] - 7, name, size=SMALL, weight=600),
             box("block" if is_last else f"kept {key}", *shape),
-            word(f"of {name}", about, LOW - 12, key, colour, size=SMALL, weight=600),
             word(
-                f"so far {name}", about, LOW - high + 25, f"{kept.answer:.1f}", colour, weight=700
+                f"of {name}", about, LOW - 12, key, INK if is_last else GREY, size=SMALL, weight=600
             ),
+            word(f"so far {name}", about, at, so_far, GREY, weight=700),
         ]
-        left += wide + GAP
+        left += wide[j] + GAP
     return [
         *parts,
-        line("same", [(start, y), (left - GAP, y)], INK, 3),
-        word("level", middle, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
-        word("answer", middle, y + 22, "answer", size=SMALL),
+        line("same", [(start, y), (EDGE, y)], INK, 3),
+        word("level", ANSWER, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
+        word("answer", ANSWER, y + 22, "answer", size=SMALL),
     ]
