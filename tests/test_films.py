@@ -1020,7 +1020,7 @@ def test_dark_are_all_scores_seen_that_are_their_rows_largest_so_far() -> None:
 
 
 @pytest.mark.lessons("14-real-model")
-def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_slices() -> None:
+def test_lesson_14s_mixes_lead_from_the_models_own_attention_to_equal_slices() -> None:
     film = model_film
     own, equal = (writing.step(by, film.TEXT) for by in (writing.OWN, writing.EQUAL))
     with torch.no_grad():
@@ -1029,10 +1029,9 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_slices() -
     assert own.heads.mean(dim=0)[2] > 2 / 3
     assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
     assert sorted(film.TEXT) == sorted(film.TRADED)
-    assert torch.pdist(small.load().transformer.wpe.weight[:6]).min() > 0.1  # places differ
-    wrote = []
+    wrote, off = [], []  # how far mixes are from each other
     for n, stop in enumerate((0, *film.STOPS), 1):
-        by = writing.mixed(stop)
+        by = writing.mixed(stop / film.STEPS)
         parts, texts = shown("14-real-model")[n], texts_of("14-real-model", n)
         mixes = list[np.ndarray]()
         for key, text in (("boyking", film.TEXT), ("kingboy", film.TRADED))[:n]:
@@ -1055,8 +1054,8 @@ def test_lesson_14s_dial_leads_from_the_models_own_attention_to_equal_slices() -
             ordered = sorted(range(6), key=lambda at: float(parts[f"{key} slice {at}"]["x"]))
             assert [("start", *text)[at] for at in ordered] == ["start", *film.TEXT]
             mixes.append(step.heads.mean(dim=0).numpy()[ordered])
-        if stop == film.STOPS[2]:  # nearly alike
-            assert np.abs(np.diff(mixes, axis=0)).sum() / 2 < 0.06
+        off.append(np.abs(mixes[0] - mixes[-1]).sum())
+    assert off[1] > off[2] > off[3] > off[4] == pytest.approx(0, abs=1e-5)
     assert wrote == ["boy", *3 * ["boy", "king"], "bird", "bird"]
 
 
@@ -1085,20 +1084,33 @@ def test_lesson_14s_number_is_how_many_pairs_of_texts_get_different_next_words()
     birds = [("bird", a, b, ";", "bird") for a in SINGULAR for b in SINGULAR]
     texts = [each for each in birds if len({*each}) == 4]
     assert len({each[1] for each in texts}) == 15
-    for n, (stop, count) in enumerate(zip(film.STOPS, (105, 98, 73, 7), strict=True), 2):
-        by = writing.mixed(stop)
-        wrote = dict(zip(texts, writing.after(by, texts), strict=True))
-        pairs = [(each, (each[0], each[2], each[1], *each[3:])) for each in texts]
+    pairs = [(each, (each[0], each[2], each[1], *each[3:])) for each in texts]
+    assert film.STOPS == (0, film.STEPS / 2, film.STEPS * 3 / 4, film.STEPS)
+    drawn, told = points(shown("14-real-model")[-1]["curve"]), dict[int, int]()
+    base, sizes = (film.LEFT, film.BASE), (film.RIGHT - film.LEFT, film.TOP - film.BASE)
+    for step in range(0, film.STEPS + 1, 4):
+        wrote = dict(
+            zip(texts, writing.after(writing.mixed(step / film.STEPS), texts), strict=True)
+        )
         apart = [wrote[one] != wrote[other] for one, other in pairs if one < other]
-        assert (len(apart), sum(apart)) == (105, count)
-        if stop == 0:
+        shares = np.array([step / film.STEPS, sum(apart) / 105])
+        np.testing.assert_allclose(drawn[step], base + shares * sizes, atol=0.1)
+        if step == 0:
             assert all(word == text[1] for text, word in wrote.items())
-        parts, said = shown("14-real-model")[n], texts_of("14-real-model", n)
-        assert (said["count"], said["of"]) == (f"{count}", "of 105 pairs")
+        if step in film.STOPS:
+            told[len(told) + 2] = sum(apart)
+            parts = shown("14-real-model")[len(told) + 1]
+            grown = drawn[np.minimum(range(film.STEPS + 1), step)]
+            np.testing.assert_array_equal(points(parts["curve"]), grown)
+            dot = [float(parts["now"][name]) for name in ("cx", "cy")]
+            assert dot == pytest.approx(drawn[step], abs=0.1)
+    assert [*told.values()] == [105, 98, 73, 7]
+    for n, count in told.items():
+        said = texts_of("14-real-model", n)
+        assert (said["count"], said["of"]) == (f"{count}", f"of {len(apart)} pairs")
         assert f"{count}" in opening_of("14-real-model").state["frames"][n]["told"]
-        x = film.LEFT + (film.RIGHT - film.LEFT) * stop
-        assert float(parts["knob"]["cx"]) == pytest.approx(x)
-        assert points(parts["gone"])[-1, 0] == pytest.approx(x)
+    last = opening_of("14-real-model").state["frames"][-1]["told"]
+    assert last.endswith(f"The last quarter of the way takes {73 - 7} pairs, and leaves 7.")
 
 
 @pytest.mark.lessons("14-real-model")
