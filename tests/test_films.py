@@ -694,8 +694,12 @@ def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
         down, across = sheets[s, 1, 0] - sheets[s, 0, 0], sheets[s, 0, 1] - sheets[s, 0, 0]
         np.testing.assert_allclose(sheets[s, i, j] - beside[i, s], (j + APART) * across, atol=0.3)
         np.testing.assert_allclose(sheets[s, i, j] - over[s, j], (i + APART) * down, atol=0.3)
-    below = {*zip(*np.nonzero(products < 0), strict=True)}  # no colour says so
-    assert {*says(n + 1, keys[2], products, n // 3)} >= below
+    for key, numbers in zip(keys, (left, above, products), strict=False):  # grey is below 0
+        greys = [
+            shown("03-numpy")[n + 1][named(key, *at)]["fill"] == GREY.drawn
+            for at in np.ndindex(numbers.shape)
+        ]
+        np.testing.assert_array_equal(np.reshape(greys, numbers.shape), numbers < 0)
 
 
 @pytest.mark.lessons("03-numpy")
@@ -714,16 +718,30 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
     assert "code struck" in looks
     flat, totals = spots(n + 2, key, sums), says(n + 2, key, sums, n // 3)
     assert len(totals) == sums.size
-    [place] = (at for at in totals if looks[named(key, *at)]["d"] == looks["around sum"]["d"])
-    for s, *at in np.ndindex(products.shape):
-        cell = looks[named(gone, s, *at)]
-        if tuple(at) == place:  # what is worked stays, framed
-            assert cell["d"] == looks[f"around {gone} {s}"]["d"]
-            assert float(cell["opacity"]) > 0
-        else:
-            np.testing.assert_allclose(points(cell).mean(axis=0), flat[tuple(at)], atol=0.1)
+    [place] = (
+        at for at in totals if looks[named(key, *at)]["d"] == looks[f"around sum {gone}"]["d"]
+    )
     written = says(n + 1, gone, products, n // 3)
-    terms = [written[s, *place] for s in range(len(products))]
+    assert [*written] == [(s, *place) for s in range(len(products))]
+    for at in (n + 2, 6):  # what is worked stays, framed, in its place on each sheet
+        looks = shown("03-numpy")[at]
+        assert looks[named(key, *place)]["d"] == looks[f"around sum {gone}"]["d"]
+        assert says(at, gone, products, n // 3) == written
+        middles = np.zeros((*products.shape, 2))
+        for s, *cell in np.ndindex(products.shape):
+            ghost = looks.get(named(f"ghost {gone}", s, *cell))
+            assert (ghost is None) == (tuple(cell) == place)
+            if ghost is None:
+                ghost = looks[named(gone, s, *cell)]
+                assert ghost["d"] == looks[f"around {gone} {s}"]["d"]
+            middles[s, *cell] = points(ghost).mean(axis=0)
+        for axis in range(3):  # evenly
+            np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
+    for s, *cell in np.ndindex(products.shape):
+        if tuple(cell) != place:
+            pressed = points(shown("03-numpy")[n + 2][named(gone, s, *cell)])
+            np.testing.assert_allclose(pressed.mean(axis=0), flat[tuple(cell)], atol=0.1)
+    terms = [*written.values()]
     assert sum(map(Fraction, terms)) == Fraction(totals[place])
     assert frames[n + 2]["told"].endswith(f"Framed: {' + '.join(terms)} = {totals[place]}.")
     if n == 0:
@@ -742,8 +760,7 @@ def test_lesson_03s_film_ends_with_both_sums_and_its_shares_are_softmax() -> Non
     assert {key for key in last if "struck" in key} == {"first struck", "code struck"}
     for gone, key, numbers in (("k", "S", film.Q @ film.K.T), ("m", "Z", film.A @ film.V)):
         assert len(says(6, key, numbers, int(key == "Z"))) == numbers.size
-        ghosts = [points(last[each]) for each in last if each.startswith(f"ghost {gone}")]
-        assert len(ghosts) == {"k": 4, "m": 3}[gone]
+        ghosts = [points(last[f"ghost {gone} {at}"]) for at in range({"k": 4, "m": 3}[gone])]
         start, tip = points(last[f"along {gone}"])[:, 0]
         assert start < ghosts[-1][:, 0].max() < tip < float(last[f"name {key}"]["x"])
 
