@@ -2,7 +2,7 @@
 
 Two arrays share an axis. Each place on it has a sheet: a table of products, one array's numbers
 times the other's. An array has the colour of the axis that it keeps, sheets that of the one that
-goes, and what they become the colours of the two that stay.
+goes, and what they become the colours of the two that stay. A cell of less than 0 is grey.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SIZE, SMALL, Part, Place, area, line, word
-from attnlab.figures.palette import BLUE, GREEN, ORANGE, PURPLE
+from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, area, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 
 # The lesson's, worked by hand there.
 Q = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
@@ -27,7 +27,7 @@ HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 AIR, BAR, AWAY = 3, 5, 8  # between cells; how thick an axis is; how far from cells
 APART = 1.12  # from a sheet to what is multiplied, in cells
-PALE, DEEP, GHOST = 0.12, 0.6, 0.3  # of cells of 0 and of the largest number; of a sheet that left
+PALE, DEEP, GHOST = 0.12, 0.6, 25  # of cells of 0 and of the largest number; %, of those that left
 CALL, CODED, NAME = 36, 36, 28  # the formula's line and size; of names
 GONE = 0.4  # opacity of the letter that is struck
 
@@ -72,7 +72,8 @@ class Array(NamedTuple):
         """Deeper if its number is larger; with the number, if that has a size."""
         key, (x, y) = f"{self.key} {place}", np.mean(corners, axis=0)
         depth = PALE + (DEEP - PALE) * np.sqrt(abs(number) / self.most)
-        parts = [area(key, corners, self.colour, depth * seen)]
+        colour = GREY if number < 0 else self.colour
+        parts = [area(key, corners, colour, depth * seen)]
         if size:
             text = f"{round(number, self.digits):g}".replace("-", "−")
             says = word(f"{key} says", x, y + 0.36 * size, text, size=size, opacity=seen)
@@ -144,7 +145,7 @@ class Product(NamedTuple):
         ]
 
     def sheets(self) -> list[Part]:
-        """Each is a table of products; what is worked is written, and what has a sign."""
+        """Each is a table of products; what is worked is written."""
         (left, above, product, _), (n, o, shared) = self.looks, tuple(self.formula[-3:])
         parts = self.code()
         for s, numbers in enumerate(self.each()):
@@ -154,44 +155,48 @@ class Product(NamedTuple):
             for j, each in enumerate(self.above[s]):
                 parts += above.cell(f"{s} {j}", sheet.outline(-APART, j), each)
             for place, each in np.ndenumerate(numbers):
-                size = SMALL * bool(place == self.worked or each < 0)
+                size = SMALL * (place == self.worked)
                 parts += product.cell(_at(s, *place), sheet.outline(*place), each, size)
+            parts.append(_around(f"{shared} {s}", sheet, self.worked))
         (x, y), many = self.first.at(len(self.left), -APART), len(self.above)
         return [
             *parts,
-            *self._framed(self.first, self.pitch),
             *_arrow(shared, x, y + 18, self.first.corner[0] + (many - 1) * self.pitch + 60),
             _letter(n, self.first.at(1.7, -APART, -12)),
             _letter(o, self.first.at(0.25 - APART, 0, -16)),
         ]
 
-    def pressed(self, first: Grid, pitch: float, flat: Grid, size: float = SIZE) -> list[Part]:
-        """The sheets are one that faces us; ghosts are where they were."""
-        gone, made, numbers = self.formula[-1], self.looks[-1], self.each().sum(axis=0)
-        parts = []
-        for s in range(len(self.above)):
-            corners = first.moved(s * pitch).outline(0, 0, *numbers.shape)
-            parts.append(area(f"ghost {gone} {s}", corners, COLOURS[gone], GHOST))
-        for place, each in np.ndenumerate(numbers):
-            parts += made.cell(_at(*place), flat.outline(*place), each, size)
+    def pressed(self, first: Grid, pitch: float, flat: Grid, size: float = SMALL) -> list[Part]:
+        """The sheets are one that faces us; ghosts are where they were, but for what is worked."""
+        gone, (*_, product, made), parts = self.formula[-1], self.looks, []
+        pale, numbers = _mixed(COLOURS[gone].drawn, GROUND, GHOST), self.each().sum(axis=0)
+        for s, each in enumerate(self.each()):
+            sheet, key = first.moved(s * pitch), f"ghost {gone} {s}"
+            parts.append(area(key, sheet.outline(0, 0, *each.shape), GROUND, 1, GROUND))
+            for place, number in np.ndenumerate(each):
+                corners, at = sheet.outline(*place), _at(s, *place)
+                if place == self.worked:
+                    parts += product.cell(at, corners, number, max(size - 8, SMALL))
+                    parts.append(_around(f"{gone} {s}", sheet, place))
+                else:
+                    parts.append(area(f"{key} {_at(*place)}", corners, pale))
+        for place, number in np.ndenumerate(numbers):
+            parts += made.cell(_at(*place), flat.outline(*place), number, size)
         (x, y), middle = first.at(len(numbers), 0), flat.at(0, numbers.shape[1] / 2)[0]
-        name = _name(self.names[2], (middle, y + 30))
-        return [*parts, *_arrow(gone, x, y + 20, middle - 22), name]
+        return [
+            *parts,
+            _around(f"sum {gone}", flat, self.worked),
+            *_arrow(gone, x, y + 20, middle - 22),
+            _name(self.names[2], (middle, y + 30)),
+        ]
 
     def pressing(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
         """So that the products are seen to move there; those that are worked stay."""
         parts = [*self.code(is_struck=True), *self.pressed(first, pitch, flat, NAME)]
         for (s, *place), each in np.ndenumerate(self.each()):
-            is_worked = tuple(place) == self.worked
-            corners = (first.moved(s * pitch) if is_worked else flat).outline(*place)
-            size = SIZE * bool(is_worked or each < 0)
-            parts += self.looks[2].cell(_at(s, *place), corners, each, size, is_worked)
-        return [*parts, *self._framed(first, pitch), _around("sum", flat, self.worked)]
-
-    def _framed(self, first: Grid, pitch: float) -> list[Part]:
-        sheets = [first.moved(s * pitch) for s in range(len(self.above))]
-        key = f"{self.formula[-1]} {{}}"
-        return [_around(key.format(s), sheet, self.worked) for s, sheet in enumerate(sheets)]
+            if tuple(place) != self.worked:
+                parts += self.looks[2].cell(_at(s, *place), flat.outline(*place), each, 0, 0)
+        return parts
 
 
 def _at(*place: int) -> str:
@@ -224,9 +229,11 @@ def _name(name: str, place: Place) -> Part:
     return word(f"name {name}", *place, name, size=NAME, weight=700)
 
 
-def _mixed(one: str, other: str) -> str:
-    return f"color-mix(in srgb, {COLOURS[one].drawn}, {COLOURS[other].drawn})"
+def _mixed(one: str, other: str, share: int = 50) -> str:
+    return f"color-mix(in srgb, {one} {share}%, {other})"
 
+
+SUMS = _mixed(BLUE.drawn, GREEN.drawn)
 
 SCORES = Product(
     "nk,mk->nmk",
@@ -237,7 +244,7 @@ SCORES = Product(
         Array("Q", BLUE.drawn, 4),
         Array("K", GREEN.drawn, 4),
         Array("k", ORANGE.drawn, 4),
-        Array("S", _mixed("n", "m"), 4),
+        Array("S", SUMS, 4),
     ),
     (0, 0),
     Grid((54, 128), (0, 32), (26, -12)),
@@ -249,10 +256,10 @@ MIX = Product(
     A,
     V,
     (
-        Array("S", BLUE.drawn, 1, 2),  # A is what S becomes
+        Array("S", _mixed(SUMS, BLUE.drawn), 1, 2),  # A is what S becomes
         Array("V", PURPLE.drawn, 10),
         Array("m", GREEN.drawn, 10, 1),
-        Array("Z", _mixed("n", "v"), 10, 1),
+        Array("Z", _mixed(BLUE.drawn, PURPLE.drawn), 10, 1),
     ),
     (2, 0),
     Grid((74, 128), (0, 32), (44, -12)),
@@ -264,16 +271,16 @@ TOP, TALL = 92, (0, 46)  # of what is pressed
 def opening() -> Film:
     """The film."""
     pressing = SCORES.pressing(
-        Grid((26, TOP), TALL, (18, -12)), 60, Grid((292, TOP), TALL, (54, 0))
+        Grid((20, TOP), TALL, (19, -12)), 66, Grid((294, TOP), TALL, (54, 0))
     )
-    mixing = MIX.pressing(Grid((26, TOP), TALL, (36, -12)), 82, Grid((296, TOP), TALL, (79, 0)))
-    left, right = (Grid((x, TOP), TALL, (wide, -10)) for x, wide in ((20, 16), (264, 24)))
-    s, z = (Grid((x, TOP), TALL, (wide, 0)) for x, wide in ((122, 36), (352, 54)))
+    mixing = MIX.pressing(Grid((22, TOP), TALL, (38, -12)), 87, Grid((298, TOP), TALL, (79, 0)))
+    left, right = (Grid((x, TOP), TALL, (wide, -10)) for x, wide in ((14, 18), (246, 34)))
+    s, z = (Grid((x, TOP), TALL, (wide, 0)) for x, wide in ((140, 28), (399, 36)))
     both = [
         *SCORES.code(is_struck=True, x=18, size=32, key="first"),
         *MIX.code(is_struck=True, x=260, size=32),
-        *SCORES.pressed(left, 14, s),
-        *MIX.pressed(right, 14, z),
+        *SCORES.pressed(left, 21, s),
+        *MIX.pressed(right, 38, z),
     ]
     frames = [
         (SCORES.room(), "Q and K meet along k, which both have. n is Q's own, m is K's."),

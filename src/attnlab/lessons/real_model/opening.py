@@ -1,10 +1,9 @@
-"""Lesson 14 opens with one dial: how much of the model's own weights is replaced by equal ones.
+"""Lesson 14 opens with what is lost if equal weights replace more and more of the model's own.
 
-It first copies what stands after the same word, whichever stands there; the dial takes that away.
-A slice of a mix is as wide as its word's weight, the mean of the last layer's heads; the number
-says in how many pairs of texts, in which two words have traded places, the next words differ. At
-the lesson's end `opening` is called with the learner's own function and text: that film is in
-`yours`.
+It first copies what stands after the same word, whichever stands there; late, that is gone.
+A slice of a mix is as wide as its word's weight, the mean of the last layer's heads; the curve says
+in how many pairs of texts, in which two words have traded places, the next words differ. At the
+lesson's end `opening` is called with the learner's own function and text: that film is in `yours`.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from operator import ne
+
+import torch
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, dot, line, word
@@ -28,13 +29,14 @@ PAIRS = [
     [("bird", *two, ";", "bird") for two in ((a, b), (b, a))] for a, b in combinations(OTHERS, 2)
 ]
 
-STOPS = 0, 1 / 2, 3 / 4, 1  # of the dial, from no equal weights to nothing else
+STEPS = 32  # from no equal weights to nothing else
+STOPS = 0, 16, 24, 32
 
-HIGH, LEFT, COLUMN = 270, 40, 52  # of the sheet; where words begin, and the room of each
+HIGH, LEFT, COLUMN = 270, 38, 52  # of the sheet; where words begin, and the room of each
 RIGHT = LEFT + COLUMN * (len(TEXT) + 1)
-NEXT, ROW, GAP, BENDS = RIGHT + 18, 30, 4, 16  # next words; words' height; mixes apart; of a side
-ALONE, BOTH = (240, 190, 36), (108, 83, 30)  # middle between mixes; to words; a mix's height
-DIAL, FLOOR = 239, 263  # y of the dial, and of the words under it
+NEXT, ROW, GAP, BENDS = RIGHT + 22, 30, 4, 16  # next words; words' height; mixes apart; of a side
+ALONE, BOTH = (240, 190, 36), (96, 71, 30)  # middle between mixes; to words; a mix's height
+TOP, BASE, FLOOR = 207, 243, 264  # of the curve, at whose base no pair differs; of words under it
 SIZE, LARGE, LARGEST, HUGE, HEAVY = 22, 28, 36, 42, 700  # of words; weight
 
 
@@ -42,34 +44,36 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     """The film; with a learner's own function and words that the model knows, that of `yours`."""
     if function is not None:
         return yours.film(function, text)
-    both = [[step(mixed(stop), each) for each in (TEXT, TRADED)] for stop in STOPS]
+    both = [[step(mixed(stop / STEPS), each) for each in (TEXT, TRADED)] for stop in STOPS]
     (own, traded), *_, (equal, _) = both
-    (_, one, other, _, bird), counts = TEXT, [*map(_apart, STOPS)]
+    (_, one, other, _, bird), apart = TEXT, _apart()
+    counts = [apart[stop] for stop in STOPS]
     told = (
         f"“{bird}” came before, and comes again. A small language model mixes in some of each word "
         "so far.",
         f"On average its last layer’s heads mix in mostly “{one}”, which followed “{bird}”. "
         f"It writes “{own.word}”.",
         f"“{other}” and “{one}” trade places, and “{traded.word}” is written. "
-        f"Of {len(OTHERS)} such words, all {counts[0]} pairs are told apart.",
-        f"In all heads and layers attention goes half of the way to equal: {counts[1]} pairs are "
-        "still told apart.",
-        f"Three quarters of the way: both mixes are nearly alike. {counts[2]} pairs are still told "
-        "apart.",
-        f"All equal: equal shares of the same words, which still differ by place. “{equal.word}” "
-        f"follows both. {counts[3]} of {len(PAIRS)} pairs stay apart.",
+        f"Any two of {len(OTHERS)} such words change the next word: {counts[0]} pairs.",
+        "Attention goes towards equal, in all heads and layers. "
+        f"In {counts[1]} pairs the next words still differ.",
+        f"Further, both mixes come closer. In {counts[2]} pairs the next words still differ.",
+        f"All equal: “{equal.word}” follows both orders. The last quarter of the way takes "
+        f"{counts[2] - counts[3]} pairs, and leaves {counts[3]}.",
     )
     sheets = [_poured(TEXT, own, ALONE, known=False), _poured(TEXT, own, ALONE)]
-    for stop, count, (at, to) in zip(STOPS, counts, both, strict=True):
-        sheet = [*_poured(TEXT, at, BOTH), *_poured(TRADED, to, BOTH, 1), *_dial(stop, count)]
+    for stop, (at, to) in zip(STOPS, both, strict=True):
+        sheet = [*_poured(TEXT, at, BOTH), *_poured(TRADED, to, BOTH, 1), *_curve(apart, stop)]
         sheets.append(_joined(sheet) if at.word == to.word else sheet)
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
     return Film("Equal attention hardly tells two orders apart", frames, HIGH)
 
 
-def _apart(stop: float) -> int:
-    """After how many pairs the two next words differ, at a place of the dial."""
-    return sum(map(ne, *(after(mixed(stop), each) for each in zip(*PAIRS, strict=True))))
+def _apart() -> list[int]:
+    """After how many pairs the two next words differ, step by step."""
+    shares = torch.linspace(0, 1, STEPS + 1).repeat_interleave(len(PAIRS))[:, None, None, None]
+    wrote = [after(mixed(shares), each * (STEPS + 1)) for each in zip(*PAIRS, strict=True)]
+    return torch.tensor([*map(ne, *wrote)]).view(STEPS + 1, -1).sum(dim=1).tolist()
 
 
 def _poured(
@@ -93,7 +97,7 @@ def _poured(
         floor = base - 3 if stage == ALONE else middle + 7
         parts += [
             word("next", NEXT, rim - 14, "next word", GREY, "start", SMALL),
-            word("name", LEFT - 8, floor, "mix", GREY, "end", SMALL),
+            word("name", LEFT - 6, floor, "mix", GREY, "end", SMALL),
         ]
     left = float(LEFT)
     for n in (0, *(1 + words.index(each) for each in TEXT[:-1]), len(TEXT)):
@@ -145,16 +149,22 @@ def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
     return both[0] + both[1][::-1]
 
 
-def _dial(stop: float, count: int) -> list[Part]:
-    """How far attention has gone from the model's own to equal, and how many pairs differ."""
-    x = LEFT + (RIGHT - LEFT) * stop
+def _curve(apart: Sequence[int], to: int) -> list[Part]:
+    """How many pairs differ, from the model's own attention to a step."""
+    ends = [
+        (LEFT + (RIGHT - LEFT) * n / STEPS, BASE - (BASE - TOP) * apart[n] / len(PAIRS))
+        for n in (min(n, to) for n in range(STEPS + 1))
+    ]
+    (x, y), ink = ends[-1], (GREY, "start", SMALL)
     return [
-        line("dial", [(LEFT, DIAL), (RIGHT, DIAL)], GREY, 3),
-        line("gone", [(LEFT, DIAL), (x, DIAL)], ORANGE, 5),
-        dot("knob", x, DIAL, 9, ORANGE, edge=GROUND),
-        word("own", LEFT, FLOOR, "attention as trained", GREY, "start", SMALL),
+        area("under", [(LEFT, BASE), *ends, (x, BASE)], ORANGE, 0.15),
+        line("axis", [(LEFT, BASE), (RIGHT, BASE)], GREY, 2),
+        line("curve", ends, ORANGE, 4),
+        dot("now", x, y, 7, ORANGE, edge=GROUND),
+        word("own", LEFT, FLOOR, "attention as trained", *ink),
         word("equal", RIGHT, FLOOR, "equal", GREY, "end", SMALL),
-        word("what", NEXT, DIAL - 40, "told apart", GREY, "start", SMALL),
-        word("count", NEXT, DIAL, f"{count}", ORANGE, "start", HUGE, HEAVY),
-        word("of", NEXT, FLOOR, f"of {len(PAIRS)} pairs", GREY, "start", SMALL),
+        word("next words", NEXT, 148, "next words", *ink),
+        word("differ", NEXT, 169, "differ in", *ink),
+        word("count", NEXT, 211, f"{apart[to]}", ORANGE, "start", HUGE, HEAVY),
+        word("of", NEXT, 236, f"of {len(PAIRS)} pairs", *ink),
     ]
