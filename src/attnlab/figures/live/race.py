@@ -178,7 +178,7 @@ def finding(distance: int, racers: Sequence[Entry]) -> str:
     """Who guesses at this distance, in the middle of the seeds."""
     lost = [racer.name for racer in racers if racer.right < racer.chance + LUCK]
     rest = f"{' and '.join(lost)} guess{'es' * (len(lost) == 1)}" if lost else "nobody guesses"
-    return f"Trained over {distance} letter{'s' * (distance > 1)}, {rest}."
+    return f"Trained over {distance} letter{'s' * (distance > 1)}, {rest}"
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
