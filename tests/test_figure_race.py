@@ -127,9 +127,9 @@ def test_who_guesses_is_told_at_each_distance() -> None:
     def found(distance: int) -> str:
         return str(Race(distance).state["found"])
 
-    assert found(4) == "Trained over 4 letters, nobody guesses."
-    assert found(5) == "Trained over 5 letters, convolution guesses."
-    assert found(12) == "Trained over 12 letters, RNN and convolution guess."
+    assert found(4) == "Trained over 4 letters, nobody guesses"
+    assert found(5) == "Trained over 5 letters, convolution guesses"
+    assert found(12) == "Trained over 12 letters, RNN and convolution guess"
 
 
 def test_each_racer_tells_its_slope_at_the_mark(figure: Race) -> None:
@@ -158,6 +158,12 @@ def test_a_line_is_thinner_for_each_tenth_and_a_hair_for_none() -> None:
     assert width(1e-12) == width(0) == HAIR
 
 
+def test_the_key_has_the_lines_of_the_slopes_that_it_names(figure: Race) -> None:
+    thick = re.findall(r'stroke-width="([\d.]+)"/><text [^>]*>([\d.]+)<', figure.state["key"])
+    assert [float(each) for each, _ in thick] == [width(float(slope)) for _, slope in thick]
+    assert len(thick) == 3
+
+
 def test_only_what_is_lit_is_as_thick_as_its_slope() -> None:
     for name in recording()["racers"]:
         lines = re.findall(
@@ -170,7 +176,7 @@ def test_only_what_is_lit_is_as_thick_as_its_slope() -> None:
 
 def test_chance_and_1_are_named_once_where_each_bar_has_its_lines(figure: Race) -> None:
     named = re.findall(r'<text x="([\d.-]+)"[^>]*>([^<]+)<', figure.state["scale"])
-    assert [word for _, word in named] == ["0", "chance", "1"]
+    assert [word for _, word in named] == ["0", "chance", "each seed", "1"]
     for each in figure.state["racers"]:
         assert 'd="M0 0V24M200 0V24"' in each["bar"]
         assert 'd="M25 0V24"' in each["bar"]  # one of eight

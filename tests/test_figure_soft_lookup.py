@@ -81,9 +81,9 @@ def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
     assert state["hard"]["slope"] is None
     assert tells(state["told"], "“marshes” and “seas”", "equally close", "jumps")
     assert tells(state["found"], "Salt", "jump between “marshes” and “seas”", "from the blend")
-    with_seas = "Salt (g/l): “marshes” alone has 10; with 0.27 of “seas” it is 16.5."
+    with_seas = "Salt (g/l): “marshes” alone has 10; with 0.27 of “seas” it is 16.5"
     assert shelf().state["found"] == with_seas
-    cold = "Salt (g/l): “marshes” alone has 10, the blend 10.0."
+    cold = "Salt (g/l): “marshes” alone has 10, the blend 10.0"
     assert shelf(temperature=0.1).state["found"] == cold
 
 

@@ -58,10 +58,10 @@ def test_where_the_weight_of_blocked_keys_went_is_told_and_shown() -> None:
     assert tells(figure.state["told"][0], "“the”", "“cat” (0.50)", "“sat” (+0.30)", "“the” (+0.20)")
     assert tells(figure.state["told"][1], "“cat”", "nothing", "3 of 3 keys")
     assert tells(figure.state["told"][2], "“sat” (0.80)"), "there was nothing to share out"
-    assert figure.state["found"][0] == "“the” shares out the 0.50 of “cat” in proportion."
-    assert figure.state["found"][2] == "“sat” listens most to “sat” (0.80)."
+    assert figure.state["found"][0] == "“the” shares out the 0.50 of “cat” in proportion"
+    assert figure.state["found"][2] == "“sat” listens most to “sat” (0.80)"
     odd = WhoListens([[0.3, 0, 0.7]], ["the"], TOKENS, blocked=[[0, 1, 0]], before=[before[0]])
-    assert odd.state["found"] == ["“the” gives the share of “cat” to “sat” and “the”."]
+    assert odd.state["found"] == ["“the” gives the share of “cat” to “sat” and “the”"]
     assert figure.state["before"] == before
     figure.weights = WEIGHTS
     assert figure.state["before"] is None
@@ -174,6 +174,7 @@ def test_one_head_of_several_layers_is_shown_and_can_be_chosen() -> None:
     assert figure.state["weights"] == WEIGHTS
     figure.shown = 3
     assert figure.state["weights"] == np.full((3, 3), 1 / 3).tolist()
+    assert figure.state["found"][1].startswith("Layer 2, head 2: “cat” listens most to ")
     assert "layer 2, head 2, heatmap of 3 × 3" in repr(figure)
     assert WhoListens(HEADS[0], TOKENS).state["choices"] == ["head 1", "head 2"]
     figure.weights = WEIGHTS

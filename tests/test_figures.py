@@ -257,6 +257,7 @@ def test_it_is_told_and_stored_alike_whenever_it_is_made(name: str) -> None:
     one, other = made(SOURCES[name]), made(SOURCES[name])
     assert repr(one) == repr(other)
     assert repr(one).startswith(f"{one.title}: ")
+    assert not [each for each in np.ravel(one.state.get("found", [])) if each.endswith(".")]
     assert "0x" not in repr(one) + one.fallback()
     assert one.fallback() == one.fallback() == other.fallback()
     assert json.loads(json.dumps(one.state, allow_nan=False))

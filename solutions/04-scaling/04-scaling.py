@@ -513,8 +513,7 @@ def measure(
 
 
 # %% [markdown]
-# The grey lines show what equal weights give and, for the scores, the standard deviation of 1. Look
-# for the one line that is level in all four panels.
+# Colours and strokes are the same in all four panels. Look for the one line that is level in each.
 
 # %% nbgrader={"grade": false, "grade_id": "see-four-measures", "locked": true, "schema_version": 3, "solution": false, "task": false}
 rng = np.random.default_rng(4)

@@ -21,7 +21,8 @@ from matplotlib.path import Path
 
 from attnlab.figures.picture import BLUE, GREEN, GREY, HATCH, ORANGE, PURPLE, Picture, new_figure
 
-WIDE, LOW, HIGH = 5.04, -1.94, 1.46  # of each of the two panels, inches; 0 is the scores' line
+# Of each of the two panels, inches; 0 is the scores' line. The top is higher where frames are.
+WIDE, LOW, TOP, HIGH = 5.04, -1.94, 1.16, 1.46
 Place = tuple[float, float]
 
 
@@ -146,11 +147,12 @@ def block(*lit: str) -> Picture:
 
 def draw(lit: tuple[str, ...]) -> Figure:
     """The diagram itself, with these parts lit: what makes the scores, and what they become."""
-    figure, axes = new_figure(columns=2, width=2 * WIDE, height=HIGH - LOW)
+    top = HIGH if {"heads", "table"} & {*lit} else TOP
+    figure, axes = new_figure(columns=2, width=2 * WIDE, height=top - LOW)
     figure.set_layout_engine("none")
     for n, place in enumerate(axes[0]):
         place.set_position((n / 2, 0, 0.4999, 1))  # lines go on from one to the other
-        place.set(xlim=(0, WIDE), ylim=(LOW, HIGH))
+        place.set(xlim=(0, WIDE), ylim=(LOW, top))
         place.set_axis_off()
     is_cross = "context" in lit  # keys and values come from another sequence
     tables = dict(TABLES)

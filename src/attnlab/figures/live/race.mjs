@@ -30,8 +30,9 @@ function draw(body, model) {
   const found = element("p", { class: "finding race", "aria-hidden": "true" });
   const way = element("div", { class: "way" });
   const scale = element("div");
+  const key = element("div");
   const heads = element("div", { class: "racer heads" }, element("div", { class: "name" }), way,
-    element("div", { class: "share" }, element("b", {}, "After training: share that is right"), " strokes: seeds", scale));
+    element("div", { class: "share" }, element("b", {}, "After training: share that is right"), scale));
   body.append(found, element("div", { class: "race tools" }, distance.node, moment), heads, ...rows.map(({ node }) => node), told);
 
   return () => {
@@ -43,7 +44,8 @@ function draw(body, model) {
       rows[n].strip.innerHTML = strip + state.letters;
       rows[n].bar.innerHTML = bar;
     });
-    way.replaceChildren(element("b", {}, `${state.when === "after" ? "After" : "Before"} training: the letter's way to the end`), " orange, one step thinner: a tenth of the slope");
+    way.replaceChildren(element("b", {}, `${state.when === "after" ? "After" : "Before"} training: the letter's way to “?”`), key);
+    key.innerHTML = state.key;
     scale.innerHTML = state.scale;
     setText(found, state.found);
     setText(told, state.told);

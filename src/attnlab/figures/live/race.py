@@ -35,7 +35,8 @@ THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for e
 LARGE, RUN = 7, 80  # of the signal: its radius where it begins, ms for a step
 ACROSS = EACH * (len(LETTERS) - 1) + LEFT + RIGHT
 LUCK = 0.06  # above chance: five standard errors of 1,000 guesses
-GUIDE = 'stroke-opacity="0.4"'  # from row to row, where the marked letter is
+GUIDE, OVER = 'stroke-width="0.5"', 25  # from row to row, where the marked letter is
+KEY = (1, 0.01, 0.0001)  # slopes, whose lines are shown beside each other
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
 
@@ -60,7 +61,7 @@ class Race(Figure):
 
     _esm = source("race")
     _css = style("race")
-    title = traitlets.Unicode("A race over distance").tag(sync=True)
+    title = traitlets.Unicode("A race over distance: which letter was marked?").tag(sync=True)
     distance, when = Input(), Input()
 
     def __init__(self, distance: int = 8, when: str = "before") -> None:
@@ -86,6 +87,7 @@ class Race(Figure):
             "when": when,
             "moments": list(MOMENTS),
             "letters": letters(racers[0].marked),
+            "key": key(),
             "scale": scale(racers[0].chance),
             "racers": [
                 {
@@ -159,7 +161,7 @@ class Entry:
         )
         steps = self.distance if self._is_recurrent else self.waits
         signal = _signal(self._way(), self.at_the_mark(when), steps)
-        guide = f'<path d="M{self.marked * EACH} {-ABOVE}V{HIGH}" stroke="{ORANGE}" {GUIDE}/>'
+        guide = f'<path d="M{self.marked * EACH} {-OVER}V{HIGH}" stroke="{ORANGE}" {GUIDE}/>'
         view = (-LEFT, -ABOVE, ACROSS, HIGH + ABOVE)
         return svg(said, view, guide, _joined(drawn), signal, wide=500)
 
@@ -178,7 +180,7 @@ def finding(distance: int, racers: Sequence[Entry]) -> str:
     """Who guesses at this distance, in the middle of the seeds."""
     lost = [racer.name for racer in racers if racer.right < racer.chance + LUCK]
     rest = f"{' and '.join(lost)} guess{'es' * (len(lost) == 1)}" if lost else "nobody guesses"
-    return f"Trained over {distance} letter{'s' * (distance > 1)}, {rest}."
+    return f"Trained over {distance} letter{'s' * (distance > 1)}, {rest}"
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
@@ -310,6 +312,19 @@ def letters(marked: int) -> str:
     return svg(said, view, *shown, wide=500, size=12, more=' class="letters" overflow="visible"')
 
 
+def key() -> str:
+    """How thick the lines of some slopes are, at the strips' scale."""
+    lines = "".join(
+        f'<path d="M{x} 0h34" stroke="{ORANGE}" stroke-width="{width(slope):g}"/>'
+        + text(x + 42, 8, f"{slope:g}")
+        for slope, x in zip(KEY, (80, 175, 310), strict=True)
+    )
+    view = (-LEFT, -14, ACROSS, 28)
+    return svg(
+        f"thickness of lines for slopes of {KEY}", view, text(-LEFT, 8, "slope"), lines, wide=500
+    )
+
+
 def bar(racer: Entry) -> str:
     """The share that is right, with a stroke for each seed, and lines at 0, chance and 1."""
     strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
@@ -330,10 +345,12 @@ def bar(racer: Entry) -> str:
 def scale(chance: float) -> str:
     """What the lines of all bars are, once over them."""
     return svg(
-        f"bars from 0 to 1; chance is {chance:g}",
+        f"bars from 0 to 1; chance is {chance:g}; a thin stroke is a seed",
         (-2, 0, 244, 16),
         text(-2, 12, "0"),
         text(200 * chance - 14, 12, "chance", more=f' fill="{ORANGE}"'),
+        '<path d="M94 2v11" stroke="currentColor" stroke-width="1.5"/>',
+        text(100, 12, "each seed"),
         text(200, 12, "1", "middle"),
         wide=300,
         size=13,

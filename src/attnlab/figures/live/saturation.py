@@ -243,9 +243,10 @@ def _zoomed(scores: Sequence[float], zoom: float) -> str:
     """Scores where they would stand on the axis as it is, and a cone from there down."""
     left, right = (_across(end * LIMIT / zoom) for end in (-1, 1))
     return (
-        f'<path d="M{left:.1f} 0H{right:.1f}L{WIDE} {HIGH}H0z" fill-opacity="0.07"/>'
+        f'<path d="M{left:.1f} 0H{right:.1f}L{WIDE} {HIGH}H0z" fill-opacity="0.1"/>'
         + _line(f"M0 0H{WIDE}")
-        + text(WIDE / 2 + 44, 17, f"{zoom:g} times as large", "", f' fill="{GREY}"')
+        + text(0, 17, "as with no scale", "", f' fill="{GREY}"')
+        + text(WIDE / 2 + 44, 17, f"below: {zoom:g} × as large", "", f' fill="{GREY}"')
         + _dots(scores, 0)
     )
 

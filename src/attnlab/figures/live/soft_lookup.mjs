@@ -129,7 +129,7 @@ function draw(body, model) {
         element("div", { class: "beside" }, heat.node, plane,
           element("p", { class: "legend" }, `${legend[0]} `,
             element("span", { class: "ends" }, `${legend[1]} `, element("span", { class: "shades" }), ` ${legend[2]}`)),
-          element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps.")),
+          element("p", { class: "hint" }, `Drag the query, or move it by arrow keys; Shift leaps. Along the orange arrow: ${model.get("state").more}.`)),
         element("div", { class: "beside" },
           ...bars.map(({ node }) => node),
           element("p", { class: "hint", "aria-hidden": "true" }, "The blend, a share of each page:"),

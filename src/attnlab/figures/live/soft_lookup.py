@@ -229,13 +229,13 @@ def finding(state: Values) -> str:
     if state["jumps"]:
         ties = [f"“{book}”" for book in state["ties"]]
         tied = " and ".join(ties) if len(ties) == 2 else f"{len(ties)} keys"
-        return f"{entry}: a jump between {tied}, but {soft:.1f} from the blend."
+        return f"{entry}: a jump between {tied}, but {soft:.1f} from the blend"
     best = int(np.argmax(state["hard"]["weights"]))
     alone = f"{entry}: “{state['books'][best]}” alone has {state['hard']['answer'][0]:g}"
     share, other = max(((w, m) for m, w in enumerate(shares) if m != best), default=(0, best))
     if share < LEAST:
-        return f"{alone}, the blend {soft:.1f}."
-    return f"{alone}; with {share:.2f} of “{state['books'][other]}” it is {soft:.1f}."
+        return f"{alone}, the blend {soft:.1f}"
+    return f"{alone}; with {share:.2f} of “{state['books'][other]}” it is {soft:.1f}"
 
 
 def in_words(state: Values) -> str:

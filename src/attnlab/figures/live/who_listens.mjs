@@ -9,6 +9,7 @@ const FEW = 7; // are set larger, with every number
 const NOUGHT = 0.005; // less reads 0.00
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 184]; // px above the words, at least and at most
+const LOOP = 8; // px right of the words, for the last one's loop
 const ABOVE = 16; // px over the arcs, for the largest weight
 const MOST = 1.8; // times its size, in a place that is wider
 
@@ -23,13 +24,15 @@ const rise = (start, end, base) => (start === end ? 20 : Math.min(Math.abs(end -
 
 /** The arc from one place to another, or the loop from a place to itself, above words at this height. */
 export function arc(start, end, base) {
-  if (start === end) return `M${start - 4} ${base}C${start - 16} ${base - 26} ${start + 16} ${base - 26} ${start + 4} ${base}`;
+  // A loop leans to the right, clear of the arcs that come in from earlier words.
+  if (start === end) return `M${start + 10} ${base}C${start + 6} ${base - 32} ${start + 34} ${base - 32} ${start + 15} ${base}`;
   return `M${start} ${base}A${Math.abs(end - start) / 2} ${rise(start, end, base)} 0 0 ${end > start ? 1 : 0} ${end} ${base}`;
 }
 
 /** The sentence with arcs above it; a word is chosen by arrow key or click. */
 function arches({ words, names, onChoose, onHover }) {
-  const { middles, end: width } = inLine(words);
+  const { middles, end } = inLine(words);
+  const width = end + LOOP;
   const base = Math.min(Math.max((middles.at(-1) - middles[0]) / 2 + 12, LOW), HIGH);
   const height = base + 24;
   const paths = middles.map((from) => middles.map((to) => drawn("path", { d: arc(from, to, base) })));

@@ -107,17 +107,18 @@ class WhoListens(WithRows):
         blocked = inputs["blocked"]
         maps = _maps(inputs["weights"], blocked.shape)
         choices = [*maps]
-        weights = maps[choices[inputs["shown"]]]
+        which = choices[inputs["shown"]]
+        weights = maps[which]
         tokens = inputs["query_tokens"]
         queries, keys = told_apart(tokens), told_apart(inputs["key_tokens"])
         before = inputs["before"]
         told = [in_words(query, row, keys) for query, row in zip(queries, weights, strict=True)]
-        found = [re.sub(", then to .*", ".", line) for line in told]
+        found = [_heading(re.sub(", then to .*", "", line), which) for line in told]
         if before is not None:
             for n, query in enumerate(queries):
                 moved = (query, weights[n], keys, blocked[n], before[n])
                 if went := gone(*moved):
-                    found[n], told[n] = passed_on(*moved), went
+                    found[n], told[n] = _heading(passed_on(*moved), which), went
         return {
             "weights": weights.tolist(),
             "queries": as_labels(tokens),
@@ -294,6 +295,11 @@ def passed_on(
         return gone(query, row, keys, hidden, before, ("“{}”", "“{}”"))
     taken = _listed(_most(lost, keys, "“{}”"))
     return f"“{query}” shares out the {lost.sum():.2f} of {taken} in proportion."
+
+
+def _heading(sentence: str, which: str) -> str:
+    """Without its full stop, and with the head that it is said of, if there are several."""
+    return f"{which and f'{which.capitalize()}: '}{sentence.rstrip('.')}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from attnlab.figures.arrays import as_array
@@ -168,27 +169,29 @@ def losses(
 def given_away(
     apart: Mapping[str, Mapping[str, tuple[float, float]]], best: Mapping[str, float]
 ) -> Picture:
-    """For each text and model the loss in training, and on texts that are cut off.
+    """The loss in training and on texts that are cut off, drawn for one text, told for others.
 
     Args:
-        apart: for each text and model, both losses.
+        apart: for each text and model, both losses; the first text is drawn.
         best: the honest best for each text.
     """
-    figure, axes = new_figure(columns=len(apart), width=9.8, height=4.3)
+    figure, axes = new_figure(columns=len(apart), width=4.9 + 3.1 * (len(apart) - 1), height=4)
+    figure.set_layout_engine("constrained", w_pad=0.1, wspace=0.02)
     words: list[str] = []
     leaks = [
         {name for name, (trained, cut) in models.items() if cut - trained > LEAKS}
         for models in apart.values()
     ]
     leaky = set().union(*leaks)
-    names = [*next(iter(apart.values()))]
-    steps = [1 + GAP * ((one in leaky) != (other in leaky)) for one, other in pairwise(names)]
+    (first, models), *_ = apart.items()
+    steps = [1 + GAP * ((one in leaky) != (other in leaky)) for one, other in pairwise(models)]
     heights = [0, *np.cumsum(steps)]
-    for place, (text, models), leaking in zip(axes[0], apart.items(), leaks, strict=True):
-        floor, far = best[text], min(FAR, max(max(both) for both in models.values()))
-        place.axvline(floor, color=GREY, linewidth=1, zorder=0)
-        place.text(floor, -0.8, f"honest best, {floor:.2f}", color=QUIET)
-        for y, (name, (trained, cut)) in zip(heights, models.items(), strict=True):
+    for place, (text, losses), leaking in zip(axes[0], apart.items(), leaks, strict=True):
+        floor = best[text]
+        place.set(ylim=(heights[-1] + 0.6, -0.8), xlim=(0, 1))
+        place.set_title(text, pad=24)
+        place.text(floor * (text == first), -0.9, f"honest best, {floor:.2f}", color=QUIET)
+        for y, (name, (trained, cut)) in zip(heights, losses.items(), strict=True):
             colour, said = BLUE, f"{trained:.2f}"
             if name in leaking:
                 colour, said = ORANGE, f"{trained:.2f} → {cut:.2f}"
@@ -196,48 +199,30 @@ def given_away(
                 said += ", no leak to see"
             elif trained > floor + APART:
                 said += ", learned less"
-            dot: dict = {"color": colour, "marker": "o", "markersize": 9, "clip_on": False}
-            end = {"markerfacecolor": "white", "mew": 2.5}
-            ends = cut
-            if cut > far:  # an arrow, and the line is broken
-                end, ends = {"marker": ">"}, 1.2 * far
-                ground: Any = {"facecolor": "white", "linewidth": 0, "pad": 0}
-                look: Any = {"ha": "center", "va": "center", "weight": "bold"}
-                place.text(far, y, "//", color=colour, bbox=ground, zorder=3, **look)
-            place.plot([trained, ends], [y, y], color=colour, linewidth=3)
-            place.plot(ends, y, **{**dot, **end})
-            place.plot(trained, y, **dot)
-            place.annotate(
-                said,
-                (max(trained, ends), y),
-                (12, 0),
-                textcoords="offset points",
-                va="center",
-                color=colour,
-            )
             words.append(f"{text}, {name}: {trained:.2f} and {cut:.2f}")
-        told = [f"{name}\n" if name in WRONG else name for name in models]  # room for a line
-        place.set_yticks(heights, told)
-        for y, name, label in zip(heights, models, place.get_yticklabels(), strict=True):
-            label.set_color(ORANGE if name in leaky else "black")
-            place.annotate(
-                WRONG.get(name, ""),
-                (0, y),
-                (-8, -9),
-                xycoords=("axes fraction", "data"),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                color=QUIET,
-            )
-        place.set(ylim=(heights[-1] + 0.6, -0.7), xlim=(-0.05 * far, 1.9 * far))
-        place.set_xticks(np.arange(0, far, 5 if far > 5 else 1))
-        place.spines["left"].set_visible(False)
-        place.tick_params(which="both", length=0)
-        place.tick_params(axis="y", pad=8)
-        place.set_title(text, pad=24)
-        place.set_xlabel("loss, nats")
-    (first, models), *_ = apart.items()
+            if text == first:
+                end = _dots(place, y, trained, cut, colour)
+                beside: Any = {"textcoords": "offset points", "va": "center", "color": colour}
+                place.annotate(said, (end, y), (13, 0), **beside)
+            else:
+                place.text(0, y, name, va="center", color=QUIET)
+                place.text(0.43, y, said, va="center", color=colour)
+        place.set_axis_off()
+    drawn = axes[0, 0]
+    drawn.set_axis_on()
+    drawn.axvline(best[first], color=GREY, linewidth=1, zorder=0)
+    told = [f"{name}\n" if name in WRONG else name for name in models]  # room for a line
+    drawn.set_yticks(heights, told)
+    for y, name, label in zip(heights, models, drawn.get_yticklabels(), strict=True):
+        label.set_color(ORANGE if name in leaky else "black")
+        beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        beside |= {"ha": "right", "va": "center", "color": QUIET}
+        drawn.annotate(WRONG.get(name, ""), (0, y), (-8, -9), **beside)
+    drawn.set(xlim=(-0.4, 1.8 * FAR), xlabel="loss, nats")
+    drawn.set_xticks([0, 5, 10])
+    drawn.spines["left"].set_visible(False)
+    drawn.tick_params(which="both", length=0)
+    drawn.tick_params(axis="y", pad=8)
     title = ""
     if (
         leaky
@@ -247,10 +232,30 @@ def given_away(
         title = f"On {first}, each leak beats the honest best until texts are cut off"
     return Picture(
         figure,
-        f"Pairs of dots, a panel a text, a row a model: the loss in training and on texts that are "
-        f"cut off. {'; '.join(words)}.",
+        f"Pairs of dots on {first}, a row a model: the loss in training and on texts that are cut "
+        f"off; the losses on other texts as numbers. {'; '.join(words)}.",
         f"{title}\n● in training, ○ on texts cut off after each word. Orange: it leaks.",
     )
+
+
+def _dots(place: Axes, y: float, trained: float, cut: float, colour: str) -> float:
+    """Both losses of a model in its row, joined; an arrow, and a broken line, where one is far.
+
+    Returns:
+        Where what is drawn ends.
+    """
+    dot: dict = {"color": colour, "marker": "o", "markersize": 11, "clip_on": False}
+    look: dict = {"markerfacecolor": "white", "mew": 3}
+    end = cut
+    if cut > FAR:
+        end, look = 1.15 * FAR, {"marker": ">"}
+        ground: Any = {"facecolor": "white", "linewidth": 0, "pad": 0}
+        middle: Any = {"ha": "center", "va": "center", "weight": "bold"}
+        place.text(FAR, y, "//", color=colour, bbox=ground, zorder=3, **middle)
+    place.plot([trained, end], [y, y], color=colour, linewidth=4)
+    place.plot(end, y, **{**dot, **look})
+    place.plot(trained, y, **dot)
+    return max(trained, end)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -13,7 +13,6 @@ from attnlab.figures.picture import (
     CELL,
     GREEN,
     GREY,
-    HATCH,
     ORANGE,
     PURPLE,
     QUIET,
@@ -104,7 +103,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tokens: M labels.
     """
     count = len(tokens)
-    figure, axes = new_figure(columns=len(panels), width=3.4 * len(panels), height=4.6)
+    figure, axes = new_figure(columns=len(panels), width=3.1 * len(panels), height=4.5)
     words, most = [], []
     for place, (way, (weights, jacobian)) in zip(axes[0], panels.items(), strict=True):
         p, matrix = as_array(weights), as_array(jacobian)
@@ -113,10 +112,10 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tile(place, tokens, ["" for _ in tokens], way)
         place.set_xticks(range(count), tokens, rotation=40, ha="right", rotation_mode="anchor")
         place.set_yticks(range(count), tokens)
-        place.set(xlabel="score that is nudged", ylim=(count - 0.5, -3.3))
-        bars = place.bar(range(count), -2 * p, 0.72, bottom=-0.8, color=[(GREY, 0.5)] * count)
+        place.set(ylim=(count - 0.5, -3.6))
+        bars = place.bar(range(count), -2.2 * p, 0.8, bottom=-0.8, color=[(GREY, 0.5)] * count)
         bars.patches[best].set_color(GREY)
-        place.text(best, -0.9 - 2 * p[best], f"{p[best]:.2f}", ha="center", color=GREY)
+        place.text(best, -0.9 - 2.2 * p[best], f"{p[best]:.2f}", ha="center", weight="bold")
         at = divmod(int(abs(matrix).argmax()), count)
         place.text(*at[::-1], f"{matrix[at]:.2f}", ha="center", va="center", gid=CELL)
         ink_cells(place, image)
@@ -126,7 +125,6 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
             f"slope {steepest:.2g}"
         )
         place.text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
-        place.set_ylabel("slope of each weight", y=0.33)
     top = [max(as_array(weights)) for weights, _ in panels.values()]
     return Picture(
         figure,
@@ -134,7 +132,8 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         f"softmax's Jacobian. {'; '.join(words)}.",
         f"At weight {max(top):.2f}, softmax hardly answers a nudge: slopes up to "
         f"{most[int(np.argmax(top))]}\n"
-        "Orange where a weight rises, blue where it falls."
+        "A row: a word's weight. A column: the score that is nudged. Orange: the weight rises. "
+        "Blue: it falls."
         if max(top) > 0.95
         else "",
     )
@@ -151,14 +150,14 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         books: M, how many keys there are.
     """
     even_norm = (books - 1) ** 0.5 / books  # of diag(p) − p pᵀ where all p are 1/M
-    # Title, logarithmic or the limits, reference, its label, points from the line to the label.
-    panels: tuple[tuple[str, tuple[float, float] | None, float, str, int], ...] = (
-        ("standard deviation of scores", None, 1.0, "wanted: 1", 6),
-        ("entropy of a row, nats", (-0.15, 4), np.log(books), f"all alike: log {books}", 6),
-        ("largest weight of a row", (-0.06, 1.05), 1 / books, f"all alike: 1/{books}", -17),
-        ("norm of softmax's Jacobian", None, even_norm, f"all alike: {even_norm:.2f}", -22),
+    # Title, the limits unless it is logarithmic, and what it is where all books have the same.
+    panels: tuple[tuple[str, tuple[float, float] | None, str], ...] = (
+        ("spread of scores, log", None, ""),
+        ("entropy of a row, nats", (-0.15, 4), f"log {books} where all are alike"),
+        ("largest weight of a row", (0, 1.05), f"1/{books} where all are alike"),
+        ("Jacobian's norm, log", None, f"{even_norm:.2f} where all are alike"),
     )
-    figure, axes = new_figure(columns=2, rows=3, width=9.6, height=6.8, width_ratios=(4, 3))
+    figure, axes = new_figure(columns=2, rows=3, width=8.4, height=4.9, width_ratios=(3, 2))
     for place in axes[1:, 0]:
         place.remove()
     large = axes[0, 0]  # what the others follow from
@@ -166,48 +165,38 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     places = (axes[0, 1], axes[1, 1], large, axes[2, 1])
     words = []
     level = dict.fromkeys(measured, 0)  # in how many panels
-    for index, (place, (title, limits, reference, label, above)) in enumerate(
-        zip(places, panels, strict=True)
-    ):
+    for index, (place, (title, limits, alike)) in enumerate(zip(places, panels, strict=True)):
         ends = []
         for (way, numbers), (colour, line, thick) in with_looks(measured.items(), WAYS):
-            column = as_array(numbers)[:, index]
-            place.plot(widths, column, color=colour, linestyle=line, lw=thick, label=way)
+            column, more = as_array(numbers)[:, index], 1.4 * (place is large)
+            place.plot(widths, column, color=colour, linestyle=line, lw=thick + more, label=way)
             ends.append(f"{way} from {column[0]:.2g} to {column[-1]:.2g}")
             wide = column[2:] if len(column) > 2 else column
             level[way] += bool(wide.max() <= 1.2 * wide.min())
-        place.axhline(reference, color=HATCH, linewidth=1, zorder=0)
-        is_low = above < -20
-        place.annotate(
-            label,
-            (widths[0] if is_low else widths[-1], reference),
-            xytext=(0, above),
-            textcoords="offset points",
-            ha="left" if is_low else "right",
-            color=GREY,
-        )
         place.set_xscale("log", base=2)
         if limits:
             place.set_ylim(limits)
         else:
             place.set_yscale("log")
             place.margins(y=0.15)
-            title += ", log axis"
-            place.yaxis.set_major_formatter("{x:g}")
+            place.yaxis.set_major_formatter(lambda y, _: np.format_float_positional(y, trim="-"))
         some = [*widths[:: max(1, len(widths) // 3)]]
         place.set_xticks(some, [str(width) for width in some])
         place.minorticks_off()
         place.set(title=title)
-        words.append(f"{title}: {', '.join(ends)} ({label})")
+        words.append(f"{title}{alike and f', {alike}'}: {', '.join(ends)}")
     for place in (large, axes[2, 1]):
         place.set_xlabel("width d_k")
+    for place in axes[:2, 1]:  # the widths stand under the last one
+        place.set_xticklabels([])
+    large.set_yticks([0, 0.5, 1])
+    axes[1, 1].set_yticks([0, 3])
     way, at, most = _nearly_all(measured)
     if at is not None:
-        large.plot(widths[at], most, "o", color=ORANGE, markersize=9)
+        large.plot(widths[at], most, "o", color=ORANGE, markersize=12)
         beside: Any = {"textcoords": "offset points", "color": ORANGE, "va": "top"}
-        large.annotate(f"{most:.2f}", (widths[at], most), (4, -10), **beside)
-    for place in places:
-        name_lines(place)
+        large.annotate(f"{most:.2f}", (widths[at], most), (6, -12), weight="bold", **beside)
+    name_lines(large)
     stays = [name for name, many in level.items() if many == len(panels)]
     return Picture(
         figure,
@@ -236,7 +225,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         weights: for each way to scale, (T, R), the weight of the wanted book for R readers.
     """
     count = len(weights)
-    figure, axes = new_figure(columns=count, width=2.6 * count, height=3.4)
+    figure, axes = new_figure(columns=count, width=2.3 * count, height=3.5)
     words, everybody, lost = [], [], {}
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
@@ -244,16 +233,17 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         is_found = paths[-1] > FOUND
         found = int(is_found.sum())
         middle = np.median(paths[1:], axis=1)
-        place.plot(steps, paths[1:, ~is_found], color=(ORANGE, 0.3), lw=1, clip_on=False)
-        place.plot(steps, paths[1:, is_found], color=(BLUE, 0.3), lw=1)
-        place.plot(steps, middle, color=BLUE if middle[-1] > FOUND else ORANGE, lw=3, clip_on=False)
-        place.set(title=f"{way}\n", xscale="log", xlabel="steps taken, log")
+        place.plot(steps, paths[1:, ~is_found], color=(ORANGE, 0.25), lw=1, clip_on=False)
+        place.plot(steps, paths[1:, is_found], color=(BLUE, 0.25), lw=1)
+        place.plot(steps, middle, color=BLUE if middle[-1] > FOUND else ORANGE, lw=4, clip_on=False)
+        place.set(title=f"{way}\n", xscale="log")
         counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} miss", ORANGE))
         for x, told, colour in counts[: 1 + (found < readers)]:
             side = ("left", "right")[x]
-            place.text(x, 1.06, told, color=colour, ha=side, transform=place.transAxes)
+            look: Any = {"color": colour, "ha": side, "weight": "bold"}
+            place.text(x, 1.06, told, transform=place.transAxes, **look)
         place.set_ylim(-0.03, 1.03)
-        place.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+        place.set_yticks([0, 0.5, 1], [""] * 3)
         place.set_xticks(marks := [at for at in (1, 10, 100) if at < len(paths)], map(str, marks))
         place.minorticks_off()
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
@@ -261,6 +251,8 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
             everybody.append(way)
         else:
             lost[way] = readers - found
+    axes[0, 0].set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])  # the others have the same
+    axes[0, 0].set_xlabel("steps, log axis")
     title = ""
     if everybody and lost:
         way, many = next(iter(lost.items()))
