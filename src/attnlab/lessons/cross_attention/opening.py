@@ -28,7 +28,7 @@ THICK, THIN = 16, 3  # a line of weight 1; one that has no weight yet
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
 TOLD = 0.1  # a weight that is told
 AROUND = 4  # how far a value that is brought back reaches beyond its line
-BIG, PALE = 24, 0.5  # weights; what was
+BIG, PALE = 24, 0.25  # weights; what is spoken of no more
 READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
 OTHERS = [n for n in range(len(ASKS)) if n not in CROSSING]
 EVERY = range(len(ASKED))
@@ -52,7 +52,6 @@ def opening() -> Film:
     found = {n: _lines(n, told[n], now.get(n, BLUE)) for n in (*OTHERS, *now)}
     says = {n: _weights(n, told[n], shares, now[n]) for n in now}
     all_five = dict.fromkeys(range(len(ASKS)), BLUE)
-    still: Colours = {fits: BLUE, YESTERDAY: PURPLE}
     of_yesterday = f"{shares[YESTERDAY][yesterday]:.2f}"
     frames = [
         Frame(
@@ -87,15 +86,25 @@ def opening() -> Film:
         ),
         Frame(
             [
-                *_pale(chain(*(found[n] for n in found if n not in still))),
-                *(_before(n, told[n], still[n]) for n in still),
-                *chain(*(_lines(n, moved[n], still[n]) for n in still)),
+                *_pale(chain(*(found[n] for n in OTHERS if n != fits))),
+                *found[READ],
+                *_lines(fits, moved[fits], BLUE),
+                *_lines(YESTERDAY, moved[YESTERDAY], PURPLE),
+                *_weights(READ, moved[READ], anew, ORANGE, SMALL),
                 *_weights(YESTERDAY, moved[YESTERDAY], anew, PURPLE),
-                word("before", TO[YESTERDAY] + 18, BELOW - 13, "as before", GREY, "start", SMALL),
-                *_words(still, {best[n]: still[n] for n in still}, BEGUN, GREY),
+                word(
+                    "before",
+                    TO[YESTERDAY] + 18,
+                    BELOW - 15,
+                    f"was {of_yesterday}",
+                    GREY,
+                    "start",
+                    SMALL,
+                ),
+                *_words({fits: BLUE, **now}, {best[fits]: BLUE, **theirs}, BEGUN, GREY),
             ],
             f"“{ASKED[FIRST].capitalize()} habe ich …” is good German, too. "
-            "Keys here know no place: “yesterday” still gives "
+            "In this model keys know no place: “yesterday” still gives "
             f"“{ASKED[FIRST]}” {anew[YESTERDAY][FIRST]:.2f}.",
         ),
     ]
@@ -142,14 +151,16 @@ def _words(
     return parts
 
 
-def _weights(n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colour) -> list[Part]:
+def _weights(
+    n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colour, size: float = BIG
+) -> list[Part]:
     """Beside values that were brought back: of two, one at the left and one at the right."""
     parts = []
     for m, leaves, _, thick in told:
         side = -1 if (m, leaves) < told[-1][:2] else 1
         x, says = leaves + side * (thick / 2 + AROUND + 6), f"{shares[n][m]:.2f}"
         anchor = "end" if side < 0 else "start"
-        parts.append(word(f"weight {n} {m}", x, BELOW + 8, says, colour, anchor, BIG, 700))
+        parts.append(word(f"weight {n} {m}", x, BELOW + size / 3, says, colour, anchor, size, 700))
     return parts
 
 
@@ -227,15 +238,7 @@ def _lines(n: int, told: Told, colour: Colour, way: float = 1) -> list[Part]:
     return lines + values
 
 
-def _before(n: int, told: Told, colour: Colour) -> Part:
-    """Where a word's line was: pale and dashed."""
-    [(m, leaves, arrives, _)] = told
-    ends = (leaves, BELOW), (arrives, ABOVE)
-    was = curve(f"was {n} to {m}", *ends, colour, THIN, PALE, upright=True)
-    return was._replace(look={**was.look, "stroke-dasharray": "5 7"})
-
-
 def _pale(parts: Iterable[Part]) -> list[Part]:
     """Lines that are spoken of no more, without what they brought."""
     lines = (each for each in parts if each.key[0].isdigit())
-    return [each._replace(look={**each.look, "opacity": PALE / 2}) for each in lines]
+    return [each._replace(look={**each.look, "opacity": PALE}) for each in lines]
