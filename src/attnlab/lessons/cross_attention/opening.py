@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -22,14 +22,13 @@ HIGH, TOP, MEANT, LOW = 269, 42, 64, 237  # of the sheet; of the lines of words
 LABELS = {"keys and values (German)": 15, "queries (English)": 264}
 ABOVE, BELOW = MEANT + 16, LOW - 33  # where lines arrive, and where they leave
 LEFT = 9  # of what the lines of words are
-PLACES = (23, 88, 175, 256, 343, 436)  # of words, in both lines
-ANEW = (51, 138, 208, *PLACES[3:])  # of German words when it begins with another
+PLACES = (51, 131, 211, 279, 355, 433)  # of words, in both lines
 TO = PLACES[: len(ASKS)]
 THICK, THIN = 16, 3  # a line of weight 1; one that has no weight yet
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
 TOLD = 0.1  # a weight that is told
 AROUND = 4  # how far a value that is brought back reaches beyond its line
-BIG, PALE = 24, 0.5  # weights; what was
+BIG, PALE = 24, 0.25  # weights; what is spoken of no more
 READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
 OTHERS = [n for n in range(len(ASKS)) if n not in CROSSING]
 EVERY = range(len(ASKED))
@@ -50,11 +49,9 @@ def opening() -> Film:
     helps = max({*EVERY} - {read}, key=lambda m: shares[READ][m])
     now: Colours = {READ: ORANGE, YESTERDAY: PURPLE}
     theirs: Colours = {read: ORANGE, helps: ORANGE, yesterday: PURPLE}
-    found = {n: _lines(n, told[n], now[n]) for n in now}
+    found = {n: _lines(n, told[n], now.get(n, BLUE)) for n in (*OTHERS, *now)}
     says = {n: _weights(n, told[n], shares, now[n]) for n in now}
-    blue = (_lines(n, [max(told[n], key=lambda each: each[3])], BLUE) for n in OTHERS)
     all_five = dict.fromkeys(range(len(ASKS)), BLUE)
-    still: Colours = {fits: BLUE, YESTERDAY: PURPLE}
     of_yesterday = f"{shares[YESTERDAY][yesterday]:.2f}"
     frames = [
         Frame(
@@ -75,13 +72,13 @@ def opening() -> Film:
             f"and {shares[READ][helps]:.2f} of its helper “{ASKED[helps]}”.",
         ),
         Frame(
-            [*chain(*found.values(), *says.values()), *_words(now, theirs)],
+            [*chain(*(found[n] + says[n] for n in now)), *_words(now, theirs)],
             f"“yesterday” is last in English. It reaches across: “{ASKED[yesterday]}” gets "
             f"{of_yesterday}.",
         ),
         Frame(
             [
-                *chain(*blue, *found.values(), says[YESTERDAY]),
+                *chain(*found.values(), says[YESTERDAY]),
                 *_words({**all_five, **now}, {**dict.fromkeys(best, BLUE), **theirs}),
             ],
             "Each gives most weight to its own word. "
@@ -89,15 +86,25 @@ def opening() -> Film:
         ),
         Frame(
             [
-                *chain(*(_before(n, told[n], still[n]) for n in still)),
-                *chain(*(_lines(n, moved[n], still[n]) for n in still)),
+                *_pale(chain(*(found[n] for n in OTHERS if n != fits))),
+                *found[READ],
+                *_lines(fits, moved[fits], BLUE),
+                *_lines(YESTERDAY, moved[YESTERDAY], PURPLE),
+                *_weights(READ, moved[READ], anew, ORANGE, SMALL),
                 *_weights(YESTERDAY, moved[YESTERDAY], anew, PURPLE),
-                word("before", TO[YESTERDAY] + 18, BELOW - 16, "as before", GREY, "start", SMALL),
-                word("old", PLACES[FIRST] + 80, ABOVE + 42, "old place", GREY, "start", SMALL),
-                *_words(still, {best[n]: still[n] for n in still}, BEGUN, GREY),
+                word(
+                    "before",
+                    TO[YESTERDAY] + 18,
+                    BELOW - 15,
+                    f"was {of_yesterday}",
+                    GREY,
+                    "start",
+                    SMALL,
+                ),
+                *_words({fits: BLUE, **now}, {best[fits]: BLUE, **theirs}, BEGUN, GREY),
             ],
             f"“{ASKED[FIRST].capitalize()} habe ich …” is good German, too. "
-            "Keys here know no place: “yesterday” still gives "
+            "In this model keys know no place: “yesterday” still gives "
             f"“{ASKED[FIRST]}” {anew[YESTERDAY][FIRST]:.2f}.",
         ),
     ]
@@ -117,7 +124,7 @@ def weights(order: Sequence[int] = EVERY) -> list[list[float]]:
 
 def german(order: Sequence[int] = EVERY) -> list[float]:
     """Where each German word is, the first of `ASKED` first, when they stand in this order."""
-    return [(PLACES if order == EVERY else ANEW)[order.index(m)] for m in EVERY]
+    return [PLACES[order.index(m)] for m in EVERY]
 
 
 def _words(
@@ -144,14 +151,16 @@ def _words(
     return parts
 
 
-def _weights(n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colour) -> list[Part]:
+def _weights(
+    n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colour, size: float = BIG
+) -> list[Part]:
     """Beside values that were brought back: of two, one at the left and one at the right."""
     parts = []
     for m, leaves, _, thick in told:
         side = -1 if (m, leaves) < told[-1][:2] else 1
         x, says = leaves + side * (thick / 2 + AROUND + 6), f"{shares[n][m]:.2f}"
         anchor = "end" if side < 0 else "start"
-        parts.append(word(f"weight {n} {m}", x, BELOW + 8, says, colour, anchor, BIG, 700))
+        parts.append(word(f"weight {n} {m}", x, BELOW + size / 3, says, colour, anchor, size, 700))
     return parts
 
 
@@ -173,13 +182,17 @@ def _fan(n: int) -> Told:
 
 
 def _told(shares: Sequence[Sequence[float]], order: Sequence[int] = EVERY) -> list[Told]:
-    """Where each word looks with a weight that is told.
+    """Where each word looks most, and "read" with any weight that is told.
 
     Lines lie side by side at both ends, so that each has a place of its own.
     """
     at = german(order)
-    rows = [[row[m] for m in order] for row in shares]
-    columns = [[row[m] for row in shares] for m in EVERY]
+    shown = [
+        [share * (share >= (TOLD if n == READ else max(row))) for share in row]
+        for n, row in enumerate(shares)
+    ]
+    rows = [[row[m] for m in order] for row in shown]
+    columns = [[row[m] for row in shown] for m in EVERY]
     return [
         [
             (
@@ -189,15 +202,15 @@ def _told(shares: Sequence[Sequence[float]], order: Sequence[int] = EVERY) -> li
                 THICK * share,
             )
             for m, share in enumerate(row)
-            if share >= TOLD
+            if share
         ]
-        for n, row in enumerate(shares)
+        for n, row in enumerate(shown)
     ]
 
 
 def _aside(row: Sequence[float], at: int) -> float:
     """How far a line is from the middle of those that are told, when they lie side by side."""
-    wide = [THICK * share + APART if share >= TOLD else 0 for share in row]
+    wide = [THICK * share + APART if share else 0 for share in row]
     return sum(wide[:at]) + wide[at] / 2 - sum(wide) / 2
 
 
@@ -225,13 +238,7 @@ def _lines(n: int, told: Told, colour: Colour, way: float = 1) -> list[Part]:
     return lines + values
 
 
-def _before(n: int, told: Told, colour: Colour) -> list[Part]:
-    """Where a word's line was: pale and dashed, to a hollow end."""
-    [(m, leaves, arrives, _)] = told
-    ends = (leaves, BELOW), (arrives, ABOVE)
-    was = curve(f"was {n} to {m}", *ends, colour, THIN, PALE, upright=True)
-    ring = dot(f"was at {m}", arrives, ABOVE, 6, GROUND, edge=colour)
-    return [
-        was._replace(look={**was.look, "stroke-dasharray": "5 7"}),
-        ring._replace(look={**ring.look, "stroke-opacity": PALE}),
-    ]
+def _pale(parts: Iterable[Part]) -> list[Part]:
+    """Lines that are spoken of no more, without what they brought."""
+    lines = (each for each in parts if each.key[0].isdigit())
+    return [each._replace(look={**each.look, "opacity": PALE}) for each in lines]

@@ -20,10 +20,9 @@ SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width 
 BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
 LEFT, RIGHT, BAND, WIDE = 170, 206, 8, 84  # ends of ribbons; widths of their ends and the answer
 SCALE, SWING, MARK = 310, 2 * UNIT, 340  # the answer's scale, a step on it, books' arrows beside it
-ENDS, TITLE, RESULT, WORKED = 479, 78, 30, 424  # of results; their name; their size; before them
-BAR, THIN, SHARE, ASIDE = 104.0, 4, 8 * UNIT, 56  # bars' left; at first; px for 1; books' way
-FLAT, LEVEL = 241, (316, 2 * UNIT - 6)  # left of B's bar; of the answer's box by them, its height
-CUTS = (UNIT, 2 * UNIT, 3 * UNIT)  # of bars, from their edges, into squares
+ENDS, TITLE, RESULT, WORKED = 479, 78, 30, 427  # of results; their name; their size; before them
+BAR, THIN, SHARE, ASIDE = 132.0, 4, 320, 56  # bars' left; at first; px for 1; books' way
+LEAVES = sum(SPINE) + PAGE[1] - ASIDE + 4  # beside books, then
 Numbers = Sequence[float]
 
 
@@ -38,7 +37,7 @@ def opening() -> Film:
     frames = [
         Frame(
             [*rest, *_zoomed(z)],
-            f"A value counts by its book's share. Raise each score by {STEP:g}, one at a time.",
+            f"Each value counts by its share. Raise each score by {STEP:g}, one at a time.",
         ),
         Frame(
             [*_raised(a), *_moved([a])],
@@ -58,18 +57,17 @@ def opening() -> Film:
         ),
         Frame(
             _bars(),
-            f"Why these slopes? A's value is {far[a]:g} above the answer, B's level with it, "
-            f"C's {-far[c]:g} below.",
+            f"Each slope is an area. First its height: A's value is {far[a]:g} above the answer, "
+            f"B's level with it, C's {-far[c]:g} below.",
         ),
         Frame(
             _bars([a]),
-            f"Make A's bar as wide as its share: its area, {far[a]:g} × {shares[a]:.2f}, "
-            "is A's slope.",
+            f"Then its width: A's share. The area, {far[a]:g} × {shares[a]:.2f}, is A's slope.",
         ),
         Frame(
-            _bars([a, c]),
-            "C's bar is half as long, twice as wide: it pulls down as hard. "
-            "B's has no length: no pull.",
+            _bars([a, b, c]),
+            "C's area is half as high, twice as wide: it pulls down as hard. "
+            "B's has no height: no pull.",
         ),
     ]
     return Film("Raise one score: how far does the answer move?", frames, HIGH)
@@ -140,15 +138,14 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
             word(f"share {name}", chip, y + 6.5, f"{share:.2f}", GROUND, size=SMALL, weight=600),
         ]
         top += thick
-    return [*parts, *_answer((RIGHT, middle - THICK / 2), THICK, answer(scores), BAND)]
+    mix = box("mix", (RIGHT, middle - THICK / 2), (WIDE, THICK), INK, 0, 2)
+    return [*parts, mix, *_answer(RIGHT + (BAND + WIDE) / 2, answer(scores), middle + 19)]
 
 
-def _answer(corner: tuple[float, float], high: float, z: float, band: float = 0) -> list[Part]:
-    x, y = corner[0] + (band + WIDE) / 2, corner[1] + high / 2
+def _answer(x: float, z: float, y: float) -> list[Part]:
     return [
-        box("mix", corner, (WIDE, high), INK, 0, 2),
-        word("its name", x, y - 6, "answer", size=SMALL),
-        word("answer", x, y + 19, f"{z:.2f}", size=24, weight=700),
+        word("its name", x, y - 25, "answer", size=SMALL),
+        word("answer", x, y, f"{z:.2f}", size=24, weight=700),
     ]
 
 
@@ -222,13 +219,13 @@ def _moves(books: Sequence[int]) -> list[Part]:
 
 
 def _bars(worked: Sequence[int] = ()) -> list[Part]:
-    """From the answer's height to values'; of these books as wide as shares, in squares."""
-    y, (left, high) = _y(z := answer(SCORES)), LEVEL
+    """From the answer's height to values', B's over C's; of these books as wide as shares."""
+    y = _y(z := answer(SCORES))
     return [
         word("values", PAGE[0] + PAGE[1] / 2 - 10 - ASIDE, HEADS, "value", GREY, size=SMALL),
-        line("level", [(BAR - 40, y), (left, y)], INK, 1.5),
-        *(part for n in range(len(BOOKS)) for part in _bar(n, n in worked)),
-        *_answer((left, y - high / 2), high, z),
+        line("level", [(LEAVES, y), (BAR + SHARE / 2, y)], INK, 1.5, cap="butt"),
+        *(part for n in (0, 2, 1) for part in _bar(n, n in worked)),
+        *_answer((LEAVES + BAR) / 2 - 2, z, y - 7),
         *_slopes(),
     ]
 
@@ -237,28 +234,25 @@ def _bar(n: int, grown: bool) -> list[Part]:
     """A book, its value's level, and how far that is from the answer."""
     name, colour, away = BOOKS[n], COLOURS[n], VALUES[n] - answer(SCORES)
     y, share, high = _y(VALUES[n]), weights(SCORES)[n], UNIT * abs(away)
-    book, full = _book(name, y, f"{VALUES[n]:g}", colour, ASIDE), SHARE * share
-    if not away:
-        zero = word(f"far {name}", FLAT + full / 2, y - 10, "0", colour, size=24, weight=700)
-        return [*book, box(f"pull {name}", (FLAT, y - THIN / 2), (full, THIN), colour), zero]
-    top, right = min(y, y + UNIT * away), BAR + full
-    parts = [
-        *book,
-        line(f"level {name}", [(BAR - 40, y), (right, y)], GREY, 1.5, 1, "2 5"),
-        box(f"pull {name}", (BAR, top), (full if grown else THIN, high), colour, 0.5),
-        word(f"far {name}", BAR - 8, top + high / 2 + 8, _signed(away), colour, "end", 24, 700),
+    full, says = SHARE * share, _signed(away)
+    parts = _book(name, y, f"{VALUES[n]:g}", colour, ASIDE)
+    if grown:
+        product = f"{says} × {share:.2f} ="
+        parts.append(word(f"area {name}", WORKED, _row(n) + 10, product, INK, "end"))
+    if not away:  # after A's
+        left = BAR + SHARE * weights(SCORES)[0]
+        zero = word(f"far {name}", left + full / 2, y - 10, says, colour, size=24, weight=700)
+        return [*parts, box(f"pull {name}", (left, y - THIN / 2), (full, THIN), colour), zero]
+    top, wide = min(y, y + UNIT * away), full if grown else THIN
+    parts += [
+        line(f"level {name}", [(LEAVES, y), (BAR + full, y)], GREY, 1.5, 1, "2 5"),
+        box(f"pull {name}", (BAR, top), (wide, high), colour, 0.5),
+        word(f"far {name}", BAR - 8, top + 44, says, colour, "end", 24, 700),
     ]
-    if not grown:
-        return parts
-    cuts = [[(BAR + at, top), (BAR + at, top + high)] for at in CUTS if at < full - 1]
-    cuts += [[(BAR, top + at), (right, top + at)] for at in CUTS if at < high - 1]
-    aside, product = -9 if away > 0 else high + 21, f"{_signed(away)} × {share:.2f} ="
-    return [
-        *parts,
-        *(line(f"cut {name} {k}", ends, GROUND, 1) for k, ends in enumerate(cuts)),
-        word(f"wide {name}", BAR + full / 2, top + aside, f"share {share:.2f}", colour, size=SMALL),
-        word(f"area {name}", WORKED, _row(n) + 10, product, INK, "end", 22),
-    ]
+    if grown:
+        aside, wide_as = -9 if away > 0 else high + 21, f"share {share:.2f}"
+        parts.append(word(f"wide {name}", BAR + full / 2, top + aside, wide_as, colour, size=SMALL))
+    return parts
 
 
 def _signed(number: float, places: int = 0) -> str:
