@@ -183,9 +183,8 @@ def _result(test: str, right: float, at: Shelf, key: str = "") -> list[Part]:
 
 def _names(at: Shelf, tests: Iterable[str] = ASKS) -> list[Part]:
     """Of results: beside them, or over all at the end."""
-    key, y, aside, anchor = "head", TOP, 0.0, "end"
-    if at != END:
-        key, y, aside, anchor = "name", at.low - 8, at.long, "start"
+    beside = ("name", at.low - 8, at.long, "start")
+    key, y, aside, anchor = ("head", TOP, 0, "end") if at == END else beside
     ends = dict(zip(ASKS, at.ends, strict=True))
     return [
         word(f"{test} {key}", ends[test] - aside, y, SAID[test], GREY, anchor, SMALL)
