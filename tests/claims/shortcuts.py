@@ -95,10 +95,14 @@ def found(way: str, seed: int = 1) -> dict[str, Any]:
 
 @lesson.says("Three shortcuts keep less than full attention.", long=True)
 def what_the_film_shows_is_what_such_readers_find(seed: int) -> None:
+    """By seed 7001 full attention answers 0.85 of four, with 3,000 steps, too: seeds decide."""
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    for way in WAYS:
-        now = found(way, seed)
-        assert all(abs(now[each] - recorded[way][each]) < 0.12 for each in ("far", "near"))
+    now = {way: found(way, seed) for way in WAYS}
+    for way, each in now.items():
+        assert abs(each["far"] - recorded[way]["far"]) < 0.05
+    assert abs(now["shared"]["near"] - recorded["shared"]["near"]) < 0.12
+    for way in ("full", "window"):
+        assert now[way]["near"] > now["shared"]["near"] + 0.1
     many, sums = kept(), 4 * (8 * 8 + 8)  # what linear attention keeps, however many books
     assert max(many["window"], many["shared"], sums) < 0.26 * many["full"]
 

@@ -42,7 +42,7 @@ SAID = {"far": "one far", "near": "four near"}
 TOLD = (
     f"One test: a trained layer is asked for the letter in a far book, one of {LETTERS}.",
     "The other test: four questions at once, all about the last four books.",
-    "Full attention keeps each book’s key and value in four heads. It passes both tests.",
+    "Full attention keeps each book’s key and value in four heads. Here it passes both tests.",
     "A window drops books. It answers four questions about near ones, and guesses the far one.",
     "Sharing drops rows. It finds the far book, but misses some of four answers at once.",
     "Both keep a quarter. Dropping books lost the far one; dropping rows, some of four at once.",
