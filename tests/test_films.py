@@ -1273,28 +1273,34 @@ def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
-    of = [(way, "", film.SHELF, frames[n]) for n, way in enumerate(film.WAYS, 1)]
-    of += [
-        ("window", "window ", film.END, frames[-1]),
-        ("shared", "", film.END._replace(top=film.END.top + film.EACH), frames[-1]),
-    ]
-    for way, key, at, parts in of:
-        most = int(np.argmax(known[way]["weights"][:-1]))
-        arcs = [name for name in parts if name.startswith(f"{key}look")]
-        assert arcs == [f"{key}look {most}"]  # an arc goes where it looks most
-        for name in arcs:
-            look, thick = parts[name], 1 + (film.THICKEST - 1) * known[way]["weights"][most]
-            assert float(look["stroke-width"]) == pytest.approx(thick, abs=0.01)
-            assert sorted(ends(look)) == pytest.approx([at.middle(most), at.middle(32)], abs=0.06)
-            assert look["stroke"] == (BLUE if most == film.ASKED else GREY).drawn
-        found = way in ("full", "shared")
-        assert (most == film.ASKED) == (f"{key}found" in parts) == found
-        whole = 4 * 33 * at.wide * (at.row - film.GAP)
-        assert _ink(parts, key) / whole == pytest.approx(film.share(way), abs=0.003)
-        (left, right), first = points(parts[f"{key}kept 0"])[:, 0], 25 * (way == "window")
-        inside = [n for n in range(32) if left < at.middle(n) < right]
-        assert inside == [*range(first, 32)]
-        assert points(parts[f"{key}kept question"])[:, 0] == pytest.approx(at.middle(32), abs=1)
+    for parts, books in zip(frames, ([film.ASKED], film.NEAR), strict=False):
+        assert [name for name in parts if "look" in name] == [f"look {n}" for n in books]
+    turns = [(way, "", film.SHELF, frames[n]) for n, way in enumerate(film.WAYS, 2)]
+    for way, _, at, parts in turns:  # an arc goes where a way looks most
+        weights = known[way]["weights"][:-1]
+        most = int(np.argmax(weights))
+        [name] = (name for name in parts if "look" in name)
+        look, thick = parts[name], 1 + (film.THICKEST - 1) * weights[most]
+        assert name == f"look {most}"
+        assert float(look["stroke-width"]) == pytest.approx(thick, abs=0.01)
+        assert sorted(ends(look)) == pytest.approx([*map(at.middle, (most, 19))], abs=0.06)
+        assert look["stroke"] == (BLUE if most == film.ASKED else GREY).drawn
+        assert (most == film.ASKED) == (way != "window")
+    under = film.END._replace(top=film.END.top + film.EACH)
+    last = [("window", "window ", film.END, frames[-1]), ("shared", "", under, frames[-1])]
+    for way, key, at, parts in turns + last:
+        squares = _ink(parts, key) / (at.wide * (1 - film.GAP) * (at.row - 3))
+        assert squares == pytest.approx(80 * film.share(way), abs=0.3)
+        (left, right), first = points(parts[f"{key}kept 0"])[:, 0], 15 * (way == "window")
+        spans = [(left, right, range(first, 19))]
+        for test, books in (("far", range(film.ASKED, film.ASKED + 1)), ("near", film.NEAR)):
+            x, wide = (float(parts[f"{key}edge {test}"][each]) for each in ("x", "width"))
+            spans.append((x, x + wide, books))
+        for left, right, books in spans:
+            assert [n for n in range(20) if left < at.middle(n) < right] == [*books]
+        assert points(parts[f"{key}kept 0"])[0, 1] == pytest.approx(
+            at.top + (at.row - 3) / 2, abs=0.06
+        )
 
 
 def _ink(parts: dict[str, dict[str, float | str]], key: str) -> float:
@@ -1315,31 +1321,31 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known = json.loads(film.RECORDED.read_text("utf-8"))
-    right = {way: known[way]["right"] for way in film.WAYS}
-    half = film.RIGHT - film.HALF
-    bars = [(n, "", way, right[way], half, film.HALF) for n, way in enumerate(right, 1)]
-    bars += [(4, "full ", "", film.AT_ONCE["full"], film.LEFT, film.HALF)]
-    bars += [(4, "", "", film.AT_ONCE["shared"], half, film.HALF)]
-    for key, way in (("window ", "window"), ("", "shared")):
-        bars.append((-1, key, way, right[way], film.LEFT, film.LONG))
-    for n, key, way, share, left, long in bars:
+    of = [(n, "", way, film.SHELF) for n, way in enumerate(film.WAYS, 2)]
+    of += [(-1, "window ", "window", film.END), (-1, "", "shared", film.END)]
+    for n, key, way, at in of:
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        assert texts[f"{key}{'right' if n > 0 else 'of all'}"] == f"{share:.0%}"
-        bar, guess = parts[f"{key}right bar"], points(parts[f"{key}right guess"])[0, 0]
-        assert (bar["x"], parts[f"{key}right all"]["width"]) == (left, long)
-        assert [float(bar["width"]), guess - left] == pytest.approx(
-            [long * share, long / film.LETTERS], abs=0.06
-        )
-        if way:
-            assert texts[f"{key}name"] == film.WAYS[way][0]
-            assert texts[f"{key}keeps"].removesuffix(" kept") == f"{film.share(way):.0%}"
-    assert right["full"] == right["shared"] == 1
-    assert right["window"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
-    assert texts_of("12-shortcuts", 2)["near"] == f"{known['window']['near']:.0%}"
-    assert 0.75 < known["window"]["near"] < 1  # it mostly finds
-    assert 1 - film.AT_ONCE["shared"] == pytest.approx(1 / 3, abs=0.01)  # a third
-    for way in ("window", "shared"):
-        assert film.share(way) == pytest.approx(1 / 4, abs=0.01)  # a quarter
+        for test, end in zip(("far", "near"), at.ends, strict=True):
+            right, bar = known[way][test], parts[f"{key}{test} bar"]
+            assert texts[f"{key}{test}"] == f"{right:.0%}"
+            assert parts[f"{key}{test} all"]["width"] == at.long
+            assert [float(bar[each]) for each in ("x", "width")] == pytest.approx(
+                [end - at.long, at.long * right], abs=0.06
+            )
+            found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
+            colour = (BLUE if found else GREY).drawn
+            assert parts[f"{key}{test}"]["fill"] == bar["fill"] == colour
+            assert parts[f"{key}edge {test}"]["stroke"] == colour
+            assert (right > 0.98) == found
+            said, x = ("head", end) if n < 0 else ("name", end - at.long)  # over or beside it
+            assert texts[f"{test} {said}"] == film.SAID[test]
+            assert parts[f"{test} {said}"]["x"] == x
+        assert texts[f"{key}name"] == film.WAYS[way][0]
+        assert texts[f"{key}keeps"] == f"{film.share(way):.0%} kept"
+    assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
+    assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
+    assert film.share("window") == film.share("shared") == 1 / 4
+    assert [*film.NEAR] == [*range(film.BOOKS - 4, film.BOOKS)]  # the last four
 
 
 @pytest.mark.lessons("12-shortcuts")
@@ -1351,7 +1357,7 @@ def test_lesson_12s_film_counts_what_is_kept_as_the_lesson_does() -> None:
     names: dict[str, Any] = {}
     exec("\n".join(cost.splitlines()[:3]), names)
     expected = [names["kept"][name] for name in ("full", "window of 8", "1 group")]
-    assert [*kept(names["N"]).values()] == expected
+    assert [*kept(names["N"], 8).values()] == expected
 
 
 @pytest.mark.lessons("13-gpu-sdpa")

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from attnlab.lessons.shortcuts import tasks
-from attnlab.lessons.shortcuts.opening import ASKED, AT_ONCE, FEW, FOUR, RECORDED, WINDOW, kept
+from attnlab.lessons.shortcuts.opening import ASKED, BOOKS, NEAR, RECORDED, WINDOW, kept
 from attnlab.lessons.training import race
 from tests.claims import Lesson, taught
 
@@ -47,7 +47,7 @@ def trained(
 
 WAYS: dict[str, tuple[Callable[..., Tensor], dict[str, int]]] = {
     "full": (here.full, {}),
-    "window": (here.windowed(8), {}),
+    "window": (here.windowed(WINDOW), {}),
     "shared": (here.grouped_query_attention, {"groups": 1}),
 }
 
@@ -57,37 +57,52 @@ def asked_for(text: Tensor) -> int:
     return int((text[:-1, 0] == text[-1, 0]).long().argmax())
 
 
-def found(way: str, seed: int = 1) -> dict[str, Any]:
-    """How often a way's reader is right about books that no window reaches, and about the near.
+def near() -> tasks.Task:
+    """Four questions at once, about books that a window reaches."""
+    task = tasks.books(BOOKS, facts=4, choices=BOOKS)
 
-    And its weights, heads' mean, on one text.
+    def draw(count: int, source: torch.Generator) -> tuple[Tensor, Tensor]:
+        texts, _ = task.draw(count, source)
+        wanted = torch.randint(NEAR[0], BOOKS, (count, 4), generator=source)
+        texts[:, -1, :-1] = texts[..., :-1].gather(1, wanted[:, None])[:, 0]
+        return texts, texts[..., -1].gather(1, wanted)
+
+    return replace(task, draw=draw, steps=2000)
+
+
+def found(way: str, seed: int = 1) -> dict[str, Any]:
+    """How often a way's reader is right about a book that no window reaches, and about four near.
+
+    And the first one's weights, heads' mean, on one text.
     """
-    (attend, sizes), task = WAYS[way], here.TASKS[4]
+    (attend, sizes), task = WAYS[way], tasks.books(BOOKS)
     reader, _ = trained(task, attend, seed, **sizes)
     texts, answers = task.draw(2000, torch.Generator().manual_seed(100 + seed))
-    far = torch.tensor([asked_for(text) < len(text) - WINDOW for text in texts])
+    far = torch.tensor([asked_for(text) < NEAR[0] for text in texts])
     with torch.no_grad():
-        answered = torch.cat([reader(few).argmax(-1) for few in texts.split(40)])
-    right = (answered == answers).float()
-    drawn = task.draw(50, torch.Generator().manual_seed(5))[0]
-    text = next(text for text in drawn if asked_for(text) == ASKED)
+        right = (reader(texts).argmax(-1) == answers)[far].float().mean().item()
+    text = next(text for text in texts if asked_for(text) == ASKED)
     q, k, _ = reader.heads(text[None])
     n = q.shape[-2]
     # With one-hot values, what comes out are the weights.
     weights = attend(q, k, torch.eye(n).expand(1, k.shape[1], n, n))[0, :, -1].mean(dim=0)
-    shares = {"right": right[far], "near": right[~far]}
     return {
-        **{name: round(each.mean().item(), 2) for name, each in shares.items()},
+        "far": round(right, 2),
+        "near": round(trained(near(), attend, seed, **sizes)[1], 2),
         "weights": [round(each, 3) for each in weights.tolist()],
     }
 
 
 @lesson.says("Three shortcuts keep less than full attention.", long=True)
 def what_the_film_shows_is_what_such_readers_find(seed: int) -> None:
+    """By seed 7001 full attention answers 0.85 of four, with 3,000 steps, too: seeds decide."""
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    for way in WAYS:
-        now = found(way, seed)
-        assert all(abs(now[each] - recorded[way][each]) < 0.12 for each in ("right", "near"))
+    now = {way: found(way, seed) for way in WAYS}
+    for way, each in now.items():
+        assert abs(each["far"] - recorded[way]["far"]) < 0.05
+    assert abs(now["shared"]["near"] - recorded["shared"]["near"]) < 0.12
+    for way in ("full", "window"):
+        assert now[way]["near"] > now["shared"]["near"] + 0.1
     many, sums = kept(), 4 * (8 * 8 + 8)  # what linear attention keeps, however many books
     assert max(many["window"], many["shared"], sums) < 0.26 * many["full"]
 
@@ -347,15 +362,15 @@ def random_features_are_right_on_average_and_their_softmax_is_not(seed: int) -> 
 def one_group_loses_with_four_questions_and_not_with_one(seed: int) -> None:
     way = here.grouped_query_attention
     *single, four = here.TASKS
-    assert four.answers == len(FOUR)
+    assert four.answers == 4
     for task in single:
         assert trained(task, way, seed, groups=1)[1] > 0.98
     all_heads, two, one, wide_keys, wide_values = (
         trained(four, way, seed, groups=groups, d_k=d_k, d_v=d_v)[1]
         for groups, d_k, d_v in ((4, 8, 8), (2, 8, 8), (1, 8, 8), (1, 32, 8), (1, 8, 32))
     )
-    assert all_heads > AT_ONCE["full"] - 0.02
-    assert abs(one - AT_ONCE["shared"]) < 0.1
+    assert all_heads > 0.98
+    assert abs(one - 0.66) < 0.1
     assert one + 0.08 < two < all_heads
     assert wide_keys > 0.93
     assert abs(wide_values - one) < 0.08
@@ -364,7 +379,7 @@ def one_group_loses_with_four_questions_and_not_with_one(seed: int) -> None:
         _, k, v = here.Reader(four, way, groups=groups).heads(
             four.draw(3, torch.Generator().manual_seed(seed))[0]
         )
-        assert k.numel() + v.numel() == 2 * groups * 8 * (FEW + 1) * 3
+        assert k.numel() + v.numel() == 2 * groups * 8 * 9 * 3
 
 
 @lesson.says("(Trained three times as long, one group gets to 0.8.)", long=True)
