@@ -37,7 +37,7 @@ HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
 LEFT, AXIS, RIGHT = 8, 64, 472  # edges, and where steps begin
 PITCH, SIZE = 27.6, 41  # from letter to letter; of letters
-SAYS, FLOOR, LINE, MARK = 28, 77, 113, 125  # lines: of the share, arcs' ends, letters, their mark
+SAYS, FLOOR, LINE, MARK = 28, 76, 112, 127  # lines: of the share, arcs' ends, letters, their mark
 HEAD, LOW, TICKS, STEP = 131, 246, 266, 1.3  # of the chart, its steps' line; width of one
 LEAST, UNIT = 1.85, 105  # the loss at its foot, and the height of 1
 PALEST = 0.02  # the least weight that is drawn
@@ -145,7 +145,7 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
     number, (x, y) = f"{losses[step // EVERY]:.1f}", (_along(step), _high(losses[step // EVERY]))
     if not step:
         up = [(AXIS + x, HEAD + y) for x, y in ((0, 30), (0, 2), (-7, 10), (0, 2), (7, 10))]
-        now = word("now", AXIS + 18, HEAD + 19, number, ORANGE, "start", 26, 700)
+        now = word("now", AXIS + 38, HEAD + 19, number, ORANGE, size=26, weight=700)
         return [*parts, line("up", up, ORANGE, 3.5), now]
 
     def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
