@@ -23,9 +23,7 @@ from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
 
 RECORDED = Path(__file__).with_suffix(".json")
 PROMPT, LETTERS = "The value ", 64  # letters that are written, the prompt's as well
-DRAWS = (
-    320  # their seed: one of few by which each text has a run of `SHOWN`, the last of real words
-)
+DRAWS = 320  # their seed: one of few by which each text has `SHOWN` letters to show, at last words
 STEPS = (0, 50, 100, 200, 300)
 EVERY = 10  # steps from one loss to the next
 BEGINS = 10  # the step with which the chart begins
