@@ -53,6 +53,12 @@ def opening() -> Film:
     says = {n: _weights(n, told[n], shares, now[n]) for n in now}
     all_five = dict.fromkeys(range(len(ASKS)), BLUE)
     of_yesterday = f"{shares[YESTERDAY][yesterday]:.2f}"
+    stays = [part for n in OTHERS if n != fits for part in _pale(found[n])]
+    swapped = _words({fits: BLUE, **now}, {best[fits]: BLUE, **theirs}, BEGUN, GREY)
+    asked = [
+        dot("query", TO[YESTERDAY], BELOW, THICK / 2 + AROUND, PURPLE),
+        word("asks what", TO[YESTERDAY] + 18, BELOW + 10, "?", PURPLE, "start", 36, 700),
+    ]
     frames = [
         Frame(
             [*_in_order(fits), *_words({fits: BLUE}, {best[fits]: BLUE})],
@@ -86,26 +92,27 @@ def opening() -> Film:
         ),
         Frame(
             [
-                *_pale(chain(*(found[n] for n in OTHERS if n != fits))),
+                *stays,
+                *_pale(found[READ]),
+                *_lines(YESTERDAY, _fan(YESTERDAY, BEGUN), PURPLE, way=0),
+                *asked,
+                *swapped,
+            ],
+            f"“{ASKED[FIRST].capitalize()} habe ich …” is good German, too. "
+            "What does “yesterday” bring back now?",
+        ),
+        Frame(
+            [
+                *stays,
                 *found[READ],
                 *_lines(fits, moved[fits], BLUE),
                 *_lines(YESTERDAY, moved[YESTERDAY], PURPLE),
-                *_weights(READ, moved[READ], anew, ORANGE, SMALL),
                 *_weights(YESTERDAY, moved[YESTERDAY], anew, PURPLE),
-                word(
-                    "before",
-                    TO[YESTERDAY] + 18,
-                    BELOW - 15,
-                    f"was {of_yesterday}",
-                    GREY,
-                    "start",
-                    SMALL,
-                ),
-                *_words({fits: BLUE, **now}, {best[fits]: BLUE, **theirs}, BEGUN, GREY),
+                word("before", TO[YESTERDAY] + 18, BELOW - 15, "as before", GREY, "start", SMALL),
+                *swapped,
             ],
-            f"“{ASKED[FIRST].capitalize()} habe ich …” is good German, too. "
-            "In this model keys know no place: “yesterday” still gives "
-            f"“{ASKED[FIRST]}” {anew[YESTERDAY][FIRST]:.2f}.",
+            f"In this model keys know no place: “yesterday” still gives “{ASKED[FIRST]}” "
+            f"{anew[YESTERDAY][FIRST]:.2f}.",
         ),
     ]
     return Film("Found by meaning, not by place", frames, HIGH)
@@ -151,16 +158,14 @@ def _words(
     return parts
 
 
-def _weights(
-    n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colour, size: float = BIG
-) -> list[Part]:
+def _weights(n: int, told: Told, shares: Sequence[Sequence[float]], colour: Colour) -> list[Part]:
     """Beside values that were brought back: of two, one at the left and one at the right."""
     parts = []
     for m, leaves, _, thick in told:
         side = -1 if (m, leaves) < told[-1][:2] else 1
         x, says = leaves + side * (thick / 2 + AROUND + 6), f"{shares[n][m]:.2f}"
         anchor = "end" if side < 0 else "start"
-        parts.append(word(f"weight {n} {m}", x, BELOW + size / 3, says, colour, anchor, size, 700))
+        parts.append(word(f"weight {n} {m}", x, BELOW + BIG / 3, says, colour, anchor, BIG, 700))
     return parts
 
 
@@ -174,11 +179,11 @@ def _in_order(fits: int) -> list[Part]:
     return parts
 
 
-def _fan(n: int) -> Told:
+def _fan(n: int, order: Sequence[int] = EVERY) -> Told:
     """From a word to all, side by side, together as thick as a weight of 1."""
     thick = THICK / len(ASKED)
     left = TO[n] - thick * (len(ASKED) - 1) / 2
-    return [(m, left + thick * m, x, thick) for m, x in enumerate(PLACES)]
+    return [(m, left + thick * at, PLACES[at], thick) for at, m in enumerate(order)]
 
 
 def _told(shares: Sequence[Sequence[float]], order: Sequence[int] = EVERY) -> list[Told]:

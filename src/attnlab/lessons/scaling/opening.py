@@ -174,7 +174,7 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
     """Of a book's score."""
     at = [min(n, width) for n in range(WIDTHS[-1] + 1)]
     points = [(_x(n, width), ZERO - unit * walks()[m, n] + SHIFTS[m]) for n in at]
-    thick, opacity = (3.0, 1.0) if m == BEST else (1.1, 0.7)
+    thick, opacity = (3.0, 1.0) if m == BEST else (1.1, 0.5)
     return [line(f"walk {m}", points, _colour(m), thick, opacity)]
 
 
