@@ -38,11 +38,11 @@ LEFT, TOP, CELL, TALL = 86, 32, 35, 38  # of all scores; of one
 SIDE = TOKENS * CELL  # of all scores
 ROOM = (8, 73, LOW + 3)  # of what is kept, in fast memory: left, top, floor
 SUMS, UNIT, STEP = 20, 200, 32  # left of columns; px for 1, wide and high
-LARGEST = (EDGE - CELL, 82)  # the largest score so far
-LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts and the answer
-DARK, PALE, FACE, GHOST = 0.6, 0.2, 0.35, 0.16  # of a largest score, others, a block; one before
-SIDES, ANSWER, ONE, TALLER = (8, 148), 432, 45, 43  # both ways in the end: lefts; px for 1
-HEADS, BOXES, INSET, GAP = 40, 55, 12, 10  # line over them, tops, to what they hold; between blocks
+LARGEST = (EDGE - CELL - 8, 85)  # the largest score so far
+LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts
+DARK, PALE, FACE = 0.6, 0.2, 0.35  # of a largest score, others, a block
+SIDES, BOTH, ONE, TALLER = (8, 248), 224, 93, 43  # both ways in the end: lefts, width; px for 1
+HEADS, BOXES, INSET, HERO = 40, 55, 12, 64  # line over them, tops, to what they hold; the answer
 
 
 class Kept(NamedTuple):
@@ -91,7 +91,7 @@ def opening() -> Film:
         parts.append(
             word("title", SUMS, LARGEST[1] + 23, "fast memory", ORANGE, "start", SMALL, 600)
         )
-        parts.append(word("held", EDGE, 58, f"scores held: {held}", INK, "end", SIZE, 600))
+        parts.append(word("held", EDGE, TOP + 25, f"scores held: {held}", INK, "end", SIZE, 600))
         parts += _scores(j, scores[j][:held], met[j].m)
         frames.append(Frame([*parts, *_largest(met[j]), *more], told))
 
@@ -109,7 +109,7 @@ def opening() -> Film:
         (98, TOKENS**2, INK, "scores"),
         (208, BLOCK, ORANGE, "at a time"),
     ):
-        parts.append(word(f"many {how}", EDGE, y, f"{many}", colour, "end", 64, 700))
+        parts.append(word(f"many {how}", EDGE, y, f"{many}", colour, "end", HERO, 700))
         parts.append(word(f"many are {how}", EDGE, y + 27, how, colour, "end", 22))
     told = f"{TOKENS} queries ask {TOKENS} keys: {TOKENS**2} scores. "
     frames.append(Frame(parts, f"{told}Fast memory holds {BLOCK} of them at a time."))
@@ -143,13 +143,11 @@ def after_each(scores: np.ndarray) -> list[Kept]:
 def _grid(rows: int, done: int = 0) -> list[Part]:
     """Scores of so many queries, none of which is there, under their keys; so many tiles went."""
     low, x, y = TOP + rows * TALL, LEFT - 9, TOP + 25
-    parts = [
-        word("keys", EDGE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL),
-        word("first", x, y, "query 1", ORANGE, "end", SMALL, 600),
-    ]
+    parts = [word("first", x, y, "query 1", ORANGE, "end", SMALL, 600)]
     if rows == TOKENS:
         y += (rows - 1) * TALL
         parts.append(word("last", x, y, f"query {rows}", GREY, "end", SMALL))
+        parts.append(word("keys", EDGE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL))
     for n in range(TOKENS + 1):
         x, y = LEFT + n * CELL, TOP + n * TALL
         parts.append(line(f"down {n}", [(x, TOP), (x, low)], GREY, 1, 0.5))
@@ -263,42 +261,32 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
         line("head", [(tip + 9, y - 7), (tip, y), (tip + 9, y + 7)], INK, 3),
         word("e", middle - 4, y - 14, "e", anchor="end", size=LEVEL),
         word("power", middle - 3, y - 28, f"{old_max:.0f}−{new_max:.0f}", INK, "start", SIZE),
-        word("factor", middle, y + 38, f"= {shrunk.factor:.2f}", size=LEVEL, weight=700),
+        word("factor", (SUMS + new) / 2, y + 12, f"{shrunk.factor:.2f}", size=LEVEL, weight=700),
     ]
 
 
 def _both(met: list[Kept]) -> list[Part]:
-    """All columns of the first query beside what its tiles became, on one scale, and one level."""
-    weights, answer = np.exp(SCORES[0] - met[-1].m), met[-1].answer
-    y, (start, left) = LOW - TALLER * answer, (float(side + INSET) for side in SIDES)
-    wide = [ONE * kept.shrunk(float(np.exp(kept.m - met[-1].m))).s for kept in met]
-    size, sizes = ((each + 2 * INSET, LOW + 3 - BOXES) for each in (wide[-1], sum(wide) + 2 * GAP))
+    """All columns of the first query beside the block they became, on one scale, and one level."""
+    last = met[-1]
+    weights, high = np.exp(SCORES[0] - last.m), TALLER * last.answer
+    y, (start, left) = LOW - high, (float(side + INSET) for side in SIDES)
+    right, size = left + ONE * last.s, (BOTH, LOW + 3 - BOXES)
     columns = _columns(0, weights, VALUES, start, "", 1, ONE, TALLER)
     parts = [
         *_holds(SIDES[0], TOKENS, GREY, "at once"),
         *_holds(SIDES[1], BLOCK, ORANGE, "at a time"),
         box("once in", (SIDES[0], BOXES), size, GREY, 0.04, 2),
-        box("kept in", (SIDES[1], BOXES), sizes, ORANGE, 0.04, 2),
+        box("kept in", (SIDES[1], BOXES), size, ORANGE, 0.04, 2),
         *(p._replace(key=f"once {p.key}") for p in columns),
+        box("block", (left, y), (right - left, high), ORANGE, FACE),
+        word("of", (left + right) / 2, LOW - high / 2 + 7, NAMES, weight=600),
     ]
-    for j, (name, kept) in enumerate(zip(NAMES, met, strict=True)):
-        n, key, high, is_last = j * BLOCK, NAMES[: j + 1], TALLER * kept.answer, kept is met[-1]
-        first = start + ONE * (weights[:n].sum() + weights[n] / 2)
-        about, so_far = left + wide[j] / 2, "" if is_last else f"{kept.answer:.1f}"
-        shape = (left, LOW - high), (wide[j], high), ORANGE, FACE if is_last else GHOST
-        at = LOW - high + (-8 if kept.answer > answer else 25)  # not on the line
-        parts += [
-            word(f"once {name}", first, LOW - TALLER * VALUES[n] - 7, name, size=SMALL, weight=600),
-            box("block" if is_last else f"kept {key}", *shape),
-            word(
-                f"of {name}", about, LOW - 12, key, INK if is_last else GREY, size=SMALL, weight=600
-            ),
-            word(f"so far {name}", about, at, so_far, GREY, weight=700),
-        ]
-        left += wide[j] + GAP
+    for n, name in zip(range(0, TOKENS, BLOCK), NAMES, strict=True):
+        x, top = start + ONE * (weights[:n].sum() + weights[n] / 2), LOW - TALLER * VALUES[n]
+        parts.append(word(f"once {name}", x, top - 7, name, size=SMALL, weight=600))
     return [
         *parts,
-        line("same", [(start, y), (EDGE, y)], INK, 3),
-        word("level", ANSWER, y - 10, f"{answer:.1f}", size=LOUD, weight=700),
-        word("answer", ANSWER, y + 22, "answer", size=SMALL),
+        line("same", [(start, y), (right, y)], INK, 3),
+        word("level", left, y - 12, f"{last.answer:.1f}", INK, "start", HERO, 700),
+        word("answer", right, y - 12, "answer", GREY, "end", SMALL),
     ]

@@ -3,9 +3,10 @@
 Both times are bars on one scale, from left to right. In attend's are six trips of its scores, from
 the chip to memory or back. An arrow is as wide as its trip's least time: all bytes of the scores,
 at the fastest that this memory was measured to be. The scores of PyTorch's call stay on the chip,
-a tile at a time. In its bar is computing's least time, at the fastest that was measured; attend
-computes as long, beside its trips. What else travels is little, and not drawn. All that was
-measured is the newest that is recorded beside the lesson, for its longest text, in float16.
+a tile at a time. Under the arrows, and in the call's bar, is computing's least time, at the fastest
+that was measured: with all trips it is longer than attend took, so some of both is at the same
+time. What else travels is little, and not drawn. All that was measured is the newest that is
+recorded beside the lesson, for its longest text, in float16.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import SMALL, Part, area, box, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, area, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
@@ -23,10 +24,12 @@ SCORE = 2  # bytes of a score in float16
 TRIPS = 6  # of all scores, to memory or back, in `bench.ways.naive`
 STEPS = {"scores": 1, "scale": 3, "softmax": 5, "mix": 6}  # and trips when each is over
 
-HIGH, LEFT, RIGHT, LONG = 268, 6, 474, 344  # of the sheet; its edges; the longer bar
-ATTEND, CALL, TALL = (38, 54), (182, 54), (76, 116)  # bars' tops and heights; attend's with trips
-BAND, CHIP, TILE, HEAD = 28, 80, 32, 18  # high: attend's chip and memory, the call's, a tile, a tip
-BIG, HERO = 24, 34  # sizes of names and times
+HIGH, LEFT, LONG = 268, 6, 344  # of the sheet; its edge; the longer bar
+RIGHT, ASIDE = LEFT + LONG, LEFT + LONG + 12  # of the longer bar, and of words beside it
+ATTEND, CALL, TALL = (38, 84), (174, 84), (72, 116)  # bars' tops and heights; attend's with trips
+SHORT, LOW = (38, 44), (186, 42)  # attend's beside the call's chip; the call's, under it
+BAND, CHIP, TILE, HEAD, AIR = 28, 54, 20, 18, 6  # high: a place, the call's chip, a tile, a tip
+BIG, HERO, HUGE = 24, 34, 64  # sizes of names, times and how many times as fast
 Bar = tuple[float, float]
 
 
@@ -48,12 +51,11 @@ def opening() -> Film:
         f"Scores that travel: {slow}, most of it trips. "
         f"Scores that stay: {fast}, most of it computing.",
     )
-    all_six = [*_bar("naive", ATTEND), *_arrows(TRIPS, ATTEND)]
     sheets = [
         [*_bar("naive", ATTEND), *_bar("sdpa", CALL), *_arrows(0, ATTEND)],
         *(_travels(*each) for each in STEPS.items()),
-        *([*all_six, _name("sdpa", CALL[0] - 12), *_stays(step)] for step in ("scores", "mix")),
-        [*all_six, *_bar("sdpa", CALL), *_least()],
+        *(_stays(step) for step in ("scores", "mix")),
+        _both(),
     ]
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
     return Film(f"Where do {slow} go?", frames, HIGH)
@@ -93,16 +95,12 @@ def _long(seconds: float) -> float:
     return LONG * seconds / float(longest()["naive"]["seconds"])
 
 
-def _name(way: str, y: float) -> Part:
-    return word(f"name {way}", LEFT, y, WAYS[way], anchor="start", size=BIG, weight=700)
-
-
-def _bar(way: str, at: Bar, name: Bar | None = None) -> list[Part]:
-    """A time, its name over it and its number at its end."""
+def _bar(way: str, at: Bar, below: float = 0, foot: float = 0) -> list[Part]:
+    """A time, its name over it, or over what is so high, its number at its end, over its foot."""
     (top, high), seconds = at, longest()[way]["seconds"]
-    x, y = LEFT + _long(seconds) + 12, top + high / 2 + 12
+    x, y = LEFT + _long(seconds) + 12, top + (high - foot) / 2 + 12
     return [
-        _name(way, (name or at)[0] - 12),
+        word(f"name {way}", LEFT, top - below - 12, WAYS[way], INK, "start", BIG, 700),
         box(f"bar {way}", (LEFT, top), (_long(seconds), high), ORANGE, 0.22),
         word(f"time {way}", x, y, _ms(seconds), ORANGE, "start", HERO, 700),
     ]
@@ -124,56 +122,65 @@ def _arrows(trips: int, at: Bar) -> list[Part]:
     return parts
 
 
-def _sum(trips: int, y: float, says: str) -> list[Part]:
-    """What trips did, or took, under their bracket."""
-    right = LEFT + trips * _long(trip()) - 1
-    ends = [(LEFT + 1, y), (LEFT + 1, y + 6), (right, y + 6), (right, y)]
-    said = word("sum", LEFT, y + 26, says, BLUE, "start", SMALL, 700)
-    return [line("bracket", ends, BLUE), said]
+def _places(way: str, at: Bar, chip: float) -> list[Part]:
+    """The chip, so high, over a bar, and memory under it."""
+    above, below = at[0] - chip - AIR, sum(at) + AIR
+    return [
+        box(f"chip {way}", (LEFT, above), (LONG, chip), GREY, 0, 2),
+        box("memory", (LEFT, below), (LONG, BAND), GREY, 0.22),
+        word(f"chip's name {way}", ASIDE, above + chip / 2 + 6, "chip", GREY, "start", SMALL),
+        word("memory's name", ASIDE, below + BAND / 2 + 6, "memory", GREY, "start", SMALL),
+    ]
 
 
 def _travels(step: str, trips: int) -> list[Part]:
     """What attend's scores have done after a step on the chip."""
-    chip, memory = TALL[0] - BAND - 6, sum(TALL) + 6
+    y, right = sum(TALL) + BAND + 2 * AIR, LEFT + trips * _long(trip()) - 1
+    ends = [(LEFT + 1, y), (LEFT + 1, y + 6), (right, y + 6), (right, y)]
     return [
-        *_bar("naive", TALL, ATTEND),
+        *_bar("naive", TALL, BAND + AIR),
         *_arrows(trips, TALL),
-        box("chip", (LEFT, chip), (LONG, BAND), GREY, 0, 2),
-        box("memory", (LEFT, memory), (LONG, BAND), GREY, 0.22),
-        word("chip's name", LEFT + 10, chip + 20, "chip", GREY, "start", SMALL),
-        word("step", LEFT + LONG - 10, chip + 20, step, anchor="end", size=SMALL, weight=700),
-        word("memory's name", LEFT + 10, memory + 20, "memory", GREY, "start", SMALL),
-        *_sum(trips, memory + BAND + 6, f"{trips} × {_size()}"),
+        *_places("naive", TALL, BAND),
+        word("step", LEFT + 10, TALL[0] - AIR - 8, step, anchor="start", size=SMALL, weight=700),
+        line("bracket", ends, BLUE),
+        word("sum", LEFT, y + 26, f"{trips} × {_size()}", BLUE, "start", SMALL, 700),
     ]
 
 
 def _stays(step: str) -> list[Part]:
     """A tile of the scores on the chip, at one of the steps there."""
-    top, wide = CALL[0], (RIGHT - LEFT) / len(STEPS)
-    parts = [
-        word("where", RIGHT, top - 12, "chip", GREY, "end", SMALL),
-        box("call's chip", (LEFT, top), (RIGHT - LEFT, CHIP), GREY, 0, 2),
-    ]
+    top, wide = LOW[0] - CHIP - AIR, LONG / len(STEPS)
+    parts = [*_bar("naive", SHORT), *_arrows(TRIPS, SHORT), *_bar("sdpa", LOW, CHIP + AIR)]
+    parts += _places("sdpa", LOW, CHIP)
     at = {name: LEFT + wide * (n + 0.5) for n, name in enumerate(STEPS)}
     for name, x in at.items():
-        parts.append(box(f"at {name}", (x - TILE / 2, top + 12), (TILE, TILE), GREY, 0.22))
-        parts.append(word(f"does {name}", x, top + 68, name, size=SMALL))
-    return [*parts, box("tile", (at[step] - TILE / 2, top + 12), (TILE, TILE), BLUE)]
+        parts.append(box(f"at {name}", (x - TILE / 2, top + 8), (TILE, TILE), GREY, 0.22))
+        parts.append(word(f"does {name}", x, top + 45, name, size=SMALL))
+    if step == "mix":
+        y = LOW[0] + LOW[1] / 2 + 7
+        parts.append(word("none", RIGHT, y, f"0 × {_size()}", BLUE, "end", SMALL, 700))
+    return [*parts, box("tile", (at[step] - TILE / 2, top + 8), (TILE, TILE), BLUE)]
 
 
-def _least() -> list[Part]:
-    """What fills both bars, at least, and beside them the tile, on its chip."""
-    (top, high), x = CALL, RIGHT - CHIP
-    says = f"computing: at least {_ms(computing())}"
+def _both() -> list[Part]:
+    """What fills both bars, at least: trips, over computing, or computing alone."""
+    (top, high), low, rows = ATTEND, CALL[0], longest()
+    wide, foot = _long(computing()), high - BAND
+    slow, fast = (rows[way]["seconds"] for way in WAYS)
+    x, least = LEFT + _long(fast) + 12, f"computing ≥ {_ms(computing())}"
+    all_six = f"{TRIPS} trips ≥ {1000 * TRIPS * trip():.3g} ms"
     return [
-        *_sum(TRIPS, sum(ATTEND) + 6, f"trips: at least {1000 * TRIPS * trip():.3g} ms"),
-        box("computes", (LEFT, top), (_long(computing()), high), GREEN),
-        word("computing", LEFT, top + high + 24, says, GREEN, "start", SMALL, 700),
-        box("call's chip", (x, top), (CHIP, CHIP), GREY, 0, 2),
-        word("where", x + CHIP / 2, top + 68, "chip", GREY, size=SMALL),
-        box("tile", (x + (CHIP - TILE) / 2, top + 12), (TILE, TILE), BLUE),
-        word("stay", x - 16, top + 36, "scores stay", BLUE, "end", SMALL, 700),
-        word("there", x - 16, top + 58, "on the chip", BLUE, "end", SMALL, 700),
+        *_bar("naive", ATTEND, foot=BAND),
+        *_arrows(TRIPS, (top, foot)),
+        word("sum", RIGHT, top - 12, all_six, BLUE, "end", weight=700),
+        box("computes too", (LEFT, top + foot + 3), (wide, BAND - 6), GREEN),
+        word("too", x, top + foot + 20, "computing, meanwhile", INK, "start", SMALL, 600),
+        *_bar("sdpa", CALL, foot=BAND),
+        word("none", RIGHT, low - 12, "0 trips", BLUE, "end", weight=700),
+        box("computes", (LEFT, low), (wide, high), GREEN),
+        word("computing", x, low + foot + 20, least, INK, "start", SMALL, 600),
+        word("fast", ASIDE, low + foot - 4, f"{slow / fast:.0f}×", INK, "start", HUGE, 700),
+        word("as fast", ASIDE, low + foot + 20, "as fast", GREY, "start", SMALL),
     ]
 
 
