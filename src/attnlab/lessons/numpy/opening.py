@@ -156,26 +156,26 @@ class Product(NamedTuple):
             _name(self.names[1], (56, 96)),
         ]
 
-    def stack(self, first: Grid, pitch: float, faint: float = 0) -> list[Part]:
-        """Sheets along an axis; what is worked is framed, and written in any case."""
-        gone, parts = self.formula[-1], []
+    def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
+        """Sheets along an axis, what is worked framed; copies from behind them move onto one."""
+        gone, (*_, product, _), parts = self.formula[-1], self.looks, []
+        faint, copied = (0, 0) if onto else (FAINT, 1)
         for s, numbers in enumerate(self.each()):
             sheet = first.moved(s * pitch)
-            corners = sheet.outline(0, 0, *numbers.shape)
-            parts.append(area(f"sheet {gone} {s}", corners, GROUND))
+            copy, card = (each.outline(0, 0, *numbers.shape) for each in (onto or sheet, sheet))
+            parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), copied))
+            parts.append(area(f"sheet {gone} {s}", card, GROUND))
             for place, each in np.ndenumerate(numbers):
                 seen = 1 if each or place == self.worked else faint
-                parts += self.looks[2].cell(
-                    _at(s, *place), sheet.outline(*place), each, SMALL, seen
-                )
+                sized = (sheet.outline(*place), each, SMALL, seen)
+                parts += product.cell(_at(s, *place), *sized)
             parts.append(_around(f"{gone} {s}", sheet, self.worked))
         return parts
 
     def sheets(self) -> list[Part]:
         """Each is a table of products, with what is multiplied beside it and over it."""
         (left, above, *_), (n, o, shared) = self.looks, tuple(self.formula[-3:])
-        parts = [*self.copies(self.first, self.pitch, 1), *self.code()]
-        parts += self.stack(self.first, self.pitch, FAINT)
+        parts = [*self.code(), *self.stack(self.first, self.pitch)]
         for (i, s), each in np.ndenumerate(self.left):
             off = s * self.pitch - 5 - 0.29 * SMALL * len(left.written(each))
             at = self.first.at(i + 0.5, 0, off)
@@ -192,19 +192,10 @@ class Product(NamedTuple):
             _letter(o, (14, self.first.corner[1] - 8), "of sheets"),
         ]
 
-    def copies(self, first: Grid, pitch: float, seen: float) -> list[Part]:
-        """Of sheets, behind them, so that they are seen to move into one."""
-        colour = _mixed(self.looks[2].colour, GROUND)
-        shape, gone = self.each().shape, self.formula[-1]
-        return [
-            area(f"copy {gone} {s}", first.moved(s * pitch).outline(0, 0, *shape[1:]), colour, seen)
-            for s in range(shape[0])
-        ]
-
     def pressed(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
         """The sheets, and the one that they become: its sides are the letters that are left."""
         n, o, gone = tuple(self.formula[-3:])
-        numbers, parts = self.each().sum(axis=0), self.stack(first, pitch)
+        numbers, parts = self.each().sum(axis=0), self.stack(first, pitch, flat)
         rows, columns = numbers.shape
         for place, number in np.ndenumerate(numbers):
             parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, NAME)
@@ -220,10 +211,6 @@ class Product(NamedTuple):
             _letter(n, (left - 16, (top + y) / 2 + 7)),
             _letter(o, (middle, top - AWAY - 8)),
         ]
-
-    def pressing(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
-        copies = self.copies(flat, 0, 0)
-        return [*copies, *self.code(is_struck=True), *self.pressed(first, pitch, flat)]
 
 
 def _at(*place: int) -> str:
@@ -297,13 +284,15 @@ MIX = Product(
 def opening() -> Film:
     """The film."""
     tall, low = (0, 46), (0, 38)
-    scores = SCORES.pressing(Grid((8, 90), tall, (22, -8)), 70, Grid((324, 90), tall, (49, 0)))
-    mix = MIX.pressing(Grid((8, 90), tall, (37, -8)), 90, Grid((304, 90), tall, (82, 0)))
-    last = [
-        *SCORES.code(is_struck=True, y=40, size=48),
-        *SCORES.pressed(Grid((8, 90), low, (22, -8)), 70, Grid((324, 90), low, (49, 0))),
-        *MIX.code(is_struck=True, y=264, size=28, key="next"),
-    ]
+    scores, last = (
+        SCORES.pressed(Grid((8, 90), down, (22, -8)), 70, Grid((324, 90), down, (49, 0)))
+        for down in (tall, low)
+    )
+    mix = MIX.pressed(Grid((8, 90), tall, (37, -8)), 90, Grid((304, 90), tall, (82, 0)))
+    scores += SCORES.code(is_struck=True)
+    mix += MIX.code(is_struck=True)
+    last += SCORES.code(is_struck=True, y=40, size=48)
+    last += MIX.code(is_struck=True, y=264, size=28, key="next")
     frames = [
         (SCORES.room(), "Q and K meet along k, which both have. n is Q's own, m is K's."),
         (SCORES.sheets(), "Keep n, m and k: each k gets a sheet of products, 36 in all."),
