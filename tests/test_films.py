@@ -651,7 +651,7 @@ def spots(n: int, key: str, numbers: np.ndarray) -> np.ndarray:
     """The middles of an array's cells in lesson 03's film, which are as deep as its numbers say."""
     from attnlab.lessons.numpy.opening import DEEP, MIX, PALE, SCORES
 
-    [most] = (each.most for each in (SCORES, MIX)[n // 3].looks if each.key == key)
+    [most] = (each.most for each in (SCORES, MIX)[n % 6 // 3].looks if each.key == key)
     looks = [shown("03-numpy")[n][named(key, *at)] for at in np.ndindex(numbers.shape)]
     depths = np.array([float(look["opacity"]) - PALE for look in looks]) / (DEEP - PALE)
     np.testing.assert_allclose(most * depths**2, np.abs(numbers).flat, atol=0.1 * most)
@@ -663,10 +663,11 @@ def named(key: str, *at: int) -> str:
 
 
 def says(n: int, key: str, numbers: np.ndarray, digits: int) -> dict[tuple[int, ...], str]:
-    """Those of an array's numbers that are written, all of them right."""
-    texts, all_of_it = texts_of("03-numpy", n), np.ndindex(numbers.shape)
-    found = {at: texts.get(f"{named(key, *at)} says", "") for at in all_of_it}
-    found = {at: text.replace("−", "-") for at, text in found.items() if text}
+    """Those of an array's numbers that can be read, all of them right."""
+    texts, looks = texts_of("03-numpy", n), shown("03-numpy")[n]
+    keys = {at: f"{named(key, *at)} says" for at in np.ndindex(numbers.shape)}
+    seen = {at: key for at, key in keys.items() if key in texts and looks[key]["opacity"]}
+    found = {at: texts[key].replace("−", "-") for at, key in seen.items()}
     for at, text in found.items():
         assert float(text) == pytest.approx(np.round(numbers, digits)[at])
     return found
@@ -692,8 +693,6 @@ def multiplied(n: int, formula: str) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
     n: int, keys: str, formula: str
 ) -> None:
-    from attnlab.lessons.numpy.opening import APART
-
     left, above, products, _ = multiplied(n, formula)
     (x, y), (to, _) = points(shown("03-numpy")[n][f"axis {keys[2]}"])
     wall, ceiling = spots(n, keys[0], left), spots(n, keys[1], above)
@@ -704,16 +703,20 @@ def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
     np.testing.assert_allclose(np.diff(wall[..., 0]), step, atol=0.2)
     np.testing.assert_allclose(np.diff(ceiling[..., 0], axis=0), step, atol=0.2)
     sheets = spots(n + 1, keys[2], products)
-    beside, over = spots(n + 1, keys[0], left), spots(n + 1, keys[1], above)
-    for s, i, j in np.ndindex(products.shape):
-        down, across = sheets[s, 1, 0] - sheets[s, 0, 0], sheets[s, 0, 1] - sheets[s, 0, 0]
-        np.testing.assert_allclose(sheets[s, i, j] - beside[i, s], (j + APART) * across, atol=0.3)
-        np.testing.assert_allclose(sheets[s, i, j] - over[s, j], (i + APART) * down, atol=0.3)
+    digits, frame = (2 * n // 3, 0, n // 3), opening_of("03-numpy").state["frames"][n + 1]
+    for key, numbers, places in zip(keys, (left, above, products), digits, strict=False):
+        assert len(says(n + 1, key, numbers, places)) == numbers.size
+    boxes = words_of(frame["parts"])
+    for s, i, j in np.ndindex(products.shape):  # in the row's line, and over the column
+        start, high, end, low = boxes[f"{named(keys[0], i, s)} says"]
+        assert (sheets[s - 1, i, -1, 0] if s else 0) < start < end < sheets[s, i, 0, 0]
+        assert (high + low) / 2 == pytest.approx(sheets[s, i, j, 1], abs=2)
+        start, _, end, low = boxes[f"{named(keys[1], s, j)} says"]
+        assert (start + end) / 2 == pytest.approx(sheets[s, i, j, 0])
+        assert low < sheets[s, i, j, 1]
     for key, numbers in zip(keys, (left, above, products), strict=False):  # grey is below 0
-        greys = [
-            shown("03-numpy")[n + 1][named(key, *at)]["fill"] == GREY.drawn
-            for at in np.ndindex(numbers.shape)
-        ]
+        looks = shown("03-numpy")[n + (key == keys[2])]
+        greys = [looks[named(key, *at)]["fill"] == GREY.drawn for at in np.ndindex(numbers.shape)]
         np.testing.assert_array_equal(np.reshape(greys, numbers.shape), numbers < 0)
 
 
@@ -731,32 +734,34 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
     assert joined == [f"{before}->{after}" for after in ("?", kept + gone, kept + gone)]
     looks = shown("03-numpy")[n + 2]
     assert "code struck" in looks
-    flat, totals = spots(n + 2, key, sums), says(n + 2, key, sums, n // 3)
-    assert len(totals) == sums.size
+    totals_at, totals = spots(n + 2, key, sums), says(n + 2, key, sums, n // 3)
     [place] = (
         at for at in totals if looks[named(key, *at)]["d"] == looks[f"around sum {gone}"]["d"]
     )
     written = says(n + 1, gone, products, n // 3)
-    assert [*written] == [(s, *place) for s in range(len(products))]
-    for at in (n + 2, 6):  # what is worked stays, framed, in its place on each sheet
-        looks = shown("03-numpy")[at]
+    kept_ones = {at: text for at, text in written.items() if products[at] or at[1:] == place}
+    for at in (n + 2, 6)[: 2 - n // 3]:  # sheets keep what they have, evenly
+        looks, flat = shown("03-numpy")[at], spots(at, key, sums)
+        assert len(says(at, key, sums, n // 3)) == sums.size
         assert looks[named(key, *place)]["d"] == looks[f"around sum {gone}"]["d"]
-        assert says(at, gone, products, n // 3) == written
-        middles = np.zeros((*products.shape, 2))
-        for s, *cell in np.ndindex(products.shape):
-            ghost = looks.get(named(f"ghost {gone}", s, *cell))
-            assert (ghost is None) == (tuple(cell) == place)
-            if ghost is None:
-                ghost = looks[named(gone, s, *cell)]
-                assert ghost["d"] == looks[f"around {gone} {s}"]["d"]
-            middles[s, *cell] = points(ghost).mean(axis=0)
-        for axis in range(3):  # evenly
+        assert says(at, gone, products, n // 3) == kept_ones
+        middles = spots(at, gone, products)
+        for axis in range(3):
             np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
-    for s, *cell in np.ndindex(products.shape):
-        if tuple(cell) != place:
-            pressed = points(shown("03-numpy")[n + 2][named(gone, s, *cell)])
-            np.testing.assert_allclose(pressed.mean(axis=0), flat[tuple(cell)], atol=0.1)
-    terms = [*written.values()]
+        for s in range(len(products)):
+            assert looks[named(gone, s, *place)]["d"] == looks[f"around {gone} {s}"]["d"]
+        (side, _), (_, top) = (points(looks[f"axis {axis}"]).mean(axis=0) for axis in kept)
+        n_at, o_at = (looks[f"letter {axis} beside"] for axis in kept)
+        assert middles[..., 0].max() < float(n_at["x"]) < side < flat[..., 0].min()
+        assert float(o_at["y"]) < top < flat[..., 1].min()
+        start, tip = points(looks[f"along {gone}"])[:, 0]
+        assert start < middles[-1, ..., 0].max() < tip < float(looks[f"name {key}"]["x"])
+    before_it, pressed = shown("03-numpy")[n + 1 : n + 3]
+    for s in range(len(products)):  # copies come out from behind the sheets, and become the sums
+        assert before_it[f"copy {gone} {s}"]["d"] == before_it[f"sheet {gone} {s}"]["d"]
+        middle = points(pressed[f"copy {gone} {s}"]).mean(axis=0)
+        np.testing.assert_allclose(middle, totals_at.mean(axis=(0, 1)), atol=0.1)
+    terms = [written[s, *place] for s in range(len(products))]
     assert sum(map(Fraction, terms)) == Fraction(totals[place])
     assert frames[n + 2]["told"].endswith(f"Framed: {' + '.join(terms)} = {totals[place]}.")
     if n == 0:
@@ -765,19 +770,17 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_both_sums_and_its_shares_are_softmax() -> None:
+def test_lesson_03s_film_ends_with_both_letters_struck_and_its_shares_are_softmax() -> None:
     from attnlab.lessons.numpy import opening as film
 
     powers = np.exp(film.Q @ film.K.T / 2)
     np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
     assert "halved, then softmax along m" in opening_of("03-numpy").state["frames"][3]["told"]
-    last = shown("03-numpy")[-1]
-    assert {key for key in last if "struck" in key} == {"first struck", "code struck"}
-    for gone, key, numbers in (("k", "S", film.Q @ film.K.T), ("m", "Z", film.A @ film.V)):
-        assert len(says(6, key, numbers, int(key == "Z"))) == numbers.size
-        ghosts = [points(last[f"ghost {gone} {at}"]) for at in range({"k": 4, "m": 3}[gone])]
-        start, tip = points(last[f"along {gone}"])[:, 0]
-        assert start < ghosts[-1][:, 0].max() < tip < float(last[f"name {key}"]["x"])
+    last = texts_of("03-numpy", 6)
+    for key, formula in (("code", "nk,mk->nmk"), ("next", "nm,mv->nvm")):
+        assert "".join(text for each, text in last.items() if each.startswith(key)) == formula
+        (start, _), (end, _) = points(shown("03-numpy")[6][f"{key} struck"])
+        assert start < float(shown("03-numpy")[6][f"{key} 9"]["x"]) < end
 
 
 @pytest.mark.lessons("04-scaling")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import CODE, INK, SMALL, Part, Place, area, line, word
+from attnlab.figures.live.parts import CODE, INK, SMALL, WIDE, Part, Place, area, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 
 # The lesson's, worked by hand there.
@@ -26,10 +26,9 @@ A = POWERS / POWERS.sum(axis=1, keepdims=True)
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 AIR, BAR, AWAY = 3, 5, 8  # between cells; how thick an axis is; how far from cells
-APART = 1.12  # from a sheet to what is multiplied, in cells
-PALE, DEEP, GHOST = 0.12, 0.6, 25  # of cells of 0 and of the largest number; %, of those that left
+PALE, DEEP = 0.12, 0.6  # of cells of 0 and of the largest number
+FAINT = 0.45  # opacity of a 0 that is a product
 CALL, CODED, NAME = 36, 36, 28  # the formula's line and size; of names
-GONE = 0.4  # opacity of the letter that is struck
 
 
 class Grid(NamedTuple):
@@ -69,16 +68,29 @@ class Array(NamedTuple):
     def cell(
         self, place: str, corners: list[Place], number: float, size: float = SMALL, seen: float = 1
     ) -> list[Part]:
-        """Deeper if its number is larger; with the number, if that has a size."""
-        key, (x, y) = f"{self.key} {place}", np.mean(corners, axis=0)
+        """With its number; deeper if that is larger."""
+        x, y = np.mean(corners, axis=0)
         depth = PALE + (DEEP - PALE) * np.sqrt(abs(number) / self.most)
         colour = GREY if number < 0 else self.colour
-        parts = [area(key, corners, colour, depth * seen)]
-        if size:
-            text = f"{round(number, self.digits):g}".replace("-", "−")
-            says = word(f"{key} says", x, y + 0.36 * size, text, size=size, opacity=seen)
-            parts.append(says)
-        return parts
+        return [
+            area(f"{self.key} {place}", corners, colour, depth),
+            self.says(place, (x, y + 0.36 * size), number, INK, size, seen),
+        ]
+
+    def says(
+        self,
+        place: str,
+        at: Place,
+        number: float,
+        colour: str,
+        size: float = SMALL,
+        seen: float = 1,
+    ) -> Part:
+        text = self.written(number)
+        return word(f"{self.key} {place} says", *at, text, colour, size=size, opacity=seen)
+
+    def written(self, number: float) -> str:
+        return f"{round(number, self.digits):g}".replace("-", "−")
 
 
 class Product(NamedTuple):
@@ -101,23 +113,23 @@ class Product(NamedTuple):
         self,
         is_struck: bool = False,
         last: str = "",
-        x: float = 132,
+        y: float = CALL,
         size: float = CODED,
         key: str = "code",
     ) -> list[Part]:
-        """The formula, from x on; its last letter is struck, or stands for all after the arrow."""
+        """The formula; its last letter is struck, or stands for all after the arrow."""
         parts: list[Part] = []
         signs = self.formula[:-3] + last if last else self.formula
         for n, sign in enumerate(signs):
             is_off = is_struck and n == len(signs) - 1
-            at = x + 0.6 * size * (n + 0.5 + 0.35 * is_off)
-            weight, seen = 700 if sign in COLOURS else 400, GONE if is_off else 1
+            at = WIDE / 2 + 0.6 * size * (n - 4.5 + 0.35 * is_off)
+            weight = 700 if sign in COLOURS else 400
             colour = COLOURS.get(sign, INK)
-            sized = (colour, "middle", size, weight, seen, CODE)
-            parts.append(word(f"{key} {n}", at, CALL, sign, *sized))
+            sized = (colour, "middle", size, weight, 1, CODE)
+            parts.append(word(f"{key} {n}", at, y, sign, *sized))
         if is_struck:
-            ends = [(at - 0.33 * size, CALL), (at + 0.33 * size, CALL - 0.56 * size)]
-            parts.append(line(f"{key} struck", ends, INK, 3))
+            ends = [(at - 0.33 * size, y), (at + 0.33 * size, y - 0.56 * size)]
+            parts.append(line(f"{key} struck", ends, INK, size / 10))
         return parts
 
     def room(self) -> list[Part]:
@@ -138,65 +150,67 @@ class Product(NamedTuple):
             _bar(shared, wall.at(0, 0), wall.at(0, many)),
             _bar(o, ceiling.at(many, 0, AWAY), ceiling.at(many, deep, AWAY)),
             _letter(n, (wall.corner[0] - AWAY - 16, wall.at(rows / 2, 0)[1] + 7)),
-            _letter(shared, (wall.at(0, many)[0] + 20, wall.corner[1] + 20), "edge"),
-            _letter(o, (x + 34, y + 16), "edge"),
+            _letter(shared, (wall.at(0, many)[0] + 20, wall.corner[1] + 20)),
+            _letter(o, (x + 34, y + 16)),
             _name(self.names[0], (408, 208)),
             _name(self.names[1], (56, 96)),
         ]
 
-    def sheets(self) -> list[Part]:
-        """Each is a table of products; what is worked is written."""
-        (left, above, product, _), (n, o, shared) = self.looks, tuple(self.formula[-3:])
-        parts = self.code()
+    def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
+        """Sheets along an axis, what is worked framed; copies from behind them move onto one."""
+        gone, (*_, product, _), parts = self.formula[-1], self.looks, []
+        faint, copied = (0, 0) if onto else (FAINT, 1)
         for s, numbers in enumerate(self.each()):
-            sheet = self.first.moved(s * self.pitch)
-            for i, each in enumerate(self.left[:, s]):
-                parts += left.cell(f"{i} {s}", sheet.outline(i, -APART), each)
-            for j, each in enumerate(self.above[s]):
-                parts += above.cell(f"{s} {j}", sheet.outline(-APART, j), each)
+            sheet = first.moved(s * pitch)
+            copy, card = (each.outline(0, 0, *numbers.shape) for each in (onto or sheet, sheet))
+            parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), copied))
+            parts.append(area(f"sheet {gone} {s}", card, GROUND))
             for place, each in np.ndenumerate(numbers):
-                size = SMALL * (place == self.worked)
-                parts += product.cell(_at(s, *place), sheet.outline(*place), each, size)
-            parts.append(_around(f"{shared} {s}", sheet, self.worked))
-        (x, y), many = self.first.at(len(self.left), -APART), len(self.above)
+                seen = 1 if each or place == self.worked else faint
+                sized = (sheet.outline(*place), each, SMALL, seen)
+                parts += product.cell(_at(s, *place), *sized)
+            parts.append(_around(f"{gone} {s}", sheet, self.worked))
+        return parts
+
+    def sheets(self) -> list[Part]:
+        """Each is a table of products, with what is multiplied beside it and over it."""
+        (left, above, *_), (n, o, shared) = self.looks, tuple(self.formula[-3:])
+        parts = [*self.code(), *self.stack(self.first, self.pitch)]
+        for (i, s), each in np.ndenumerate(self.left):
+            off = s * self.pitch - 5 - 0.29 * SMALL * len(left.written(each))
+            at = self.first.at(i + 0.5, 0, off)
+            parts.append(left.says(f"{i} {s}", (at[0], at[1] + 6.5), each, left.colour))
+        for (s, j), each in np.ndenumerate(self.above):
+            x, y = self.first.at(0, j + 0.5, s * self.pitch)
+            parts.append(above.says(f"{s} {j}", (x, y - 8), each, above.colour))
+        (x, y), many = self.first.at(len(self.left), 0), len(self.above)
+        end = x + (many - 1) * self.pitch + self.above.shape[1] * self.first.across[0]
         return [
             *parts,
-            *_arrow(shared, x, y + 18, self.first.corner[0] + (many - 1) * self.pitch + 60),
-            _letter(n, self.first.at(1.7, -APART, -12)),
-            _letter(o, self.first.at(0.25 - APART, 0, -16)),
+            *_arrow(shared, 6, y + 26, end),
+            _letter(n, (14, self.first.at(1.5, 0)[1] + 8), "of sheets"),
+            _letter(o, (14, self.first.corner[1] - 8), "of sheets"),
         ]
 
-    def pressed(self, first: Grid, pitch: float, flat: Grid, size: float = SMALL) -> list[Part]:
-        """The sheets are one that faces us; ghosts are where they were, but for what is worked."""
-        gone, (*_, product, made), parts = self.formula[-1], self.looks, []
-        pale, numbers = _mixed(COLOURS[gone].drawn, GROUND, GHOST), self.each().sum(axis=0)
-        for s, each in enumerate(self.each()):
-            sheet, key = first.moved(s * pitch), f"ghost {gone} {s}"
-            parts.append(area(key, sheet.outline(0, 0, *each.shape), GROUND, 1, GROUND))
-            for place, number in np.ndenumerate(each):
-                corners, at = sheet.outline(*place), _at(s, *place)
-                if place == self.worked:
-                    parts += product.cell(at, corners, number, max(size - 8, SMALL))
-                    parts.append(_around(f"{gone} {s}", sheet, place))
-                else:
-                    parts.append(area(f"{key} {_at(*place)}", corners, pale))
+    def pressed(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
+        """The sheets, and the one that they become: its sides are the letters that are left."""
+        n, o, gone = tuple(self.formula[-3:])
+        numbers, parts = self.each().sum(axis=0), self.stack(first, pitch, flat)
+        rows, columns = numbers.shape
         for place, number in np.ndenumerate(numbers):
-            parts += made.cell(_at(*place), flat.outline(*place), number, size)
-        (x, y), middle = first.at(len(numbers), 0), flat.at(0, numbers.shape[1] / 2)[0]
+            parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, NAME)
+        (x, y), (middle, top) = first.at(rows, 0), flat.at(0, columns / 2)
+        left = flat.corner[0] - AWAY
         return [
             *parts,
             _around(f"sum {gone}", flat, self.worked),
-            *_arrow(gone, x, y + 20, middle - 22),
-            _name(self.names[2], (middle, y + 30)),
+            *_arrow(gone, x, y + 22, middle - 22),
+            _name(self.names[2], (middle, y + 32)),
+            _bar(n, (left, top), (left, y)),
+            _bar(o, (flat.corner[0], top - AWAY), (flat.at(0, columns)[0], top - AWAY)),
+            _letter(n, (left - 16, (top + y) / 2 + 7)),
+            _letter(o, (middle, top - AWAY - 8)),
         ]
-
-    def pressing(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
-        """So that the products are seen to move there; those that are worked stay."""
-        parts = [*self.code(is_struck=True), *self.pressed(first, pitch, flat, NAME)]
-        for (s, *place), each in np.ndenumerate(self.each()):
-            if tuple(place) != self.worked:
-                parts += self.looks[2].cell(_at(s, *place), flat.outline(*place), each, 0, 0)
-        return parts
 
 
 def _at(*place: int) -> str:
@@ -215,13 +229,13 @@ def _arrow(axis: str, start: float, y: float, end: float) -> list[Part]:
     """Along an axis, whose letter is where it starts."""
     tip = [(end - 8, y - 8), (end, y), (end - 8, y + 8)]
     return [
-        _letter(axis, (start + 8, y + 7)),
+        _letter(axis, (start + 8, y + 7), "along"),
         line(f"along {axis}", [(start + 30, y), (end, y)], COLOURS[axis], BAR),
         line(f"tip {axis}", tip, COLOURS[axis], BAR),
     ]
 
 
-def _letter(axis: str, place: Place, at: str = "") -> Part:
+def _letter(axis: str, place: Place, at: str = "beside") -> Part:
     return word(f"letter {axis} {at}", *place, axis, COLOURS[axis], size=NAME, weight=700)
 
 
@@ -229,8 +243,8 @@ def _name(name: str, place: Place) -> Part:
     return word(f"name {name}", *place, name, size=NAME, weight=700)
 
 
-def _mixed(one: str, other: str, share: int = 50) -> str:
-    return f"color-mix(in srgb, {one} {share}%, {other})"
+def _mixed(one: str, other: str) -> str:
+    return f"color-mix(in srgb, {one} 50%, {other})"
 
 
 SUMS = _mixed(BLUE.drawn, GREEN.drawn)
@@ -247,8 +261,8 @@ SCORES = Product(
         Array("S", SUMS, 4),
     ),
     (0, 0),
-    Grid((54, 128), (0, 32), (26, -12)),
-    112,
+    Grid((48, 98), (0, 40), (28, 0)),
+    113,
 )
 MIX = Product(
     "nm,mv->nvm",
@@ -262,33 +276,33 @@ MIX = Product(
         Array("Z", _mixed(BLUE.drawn, PURPLE.drawn), 10, 1),
     ),
     (2, 0),
-    Grid((74, 128), (0, 32), (44, -12)),
-    148,
+    Grid((80, 98), (0, 40), (44, 0)),
+    146,
 )
-TOP, TALL = 92, (0, 46)  # of what is pressed
 
 
 def opening() -> Film:
     """The film."""
-    pressing = SCORES.pressing(
-        Grid((20, TOP), TALL, (19, -12)), 66, Grid((294, TOP), TALL, (54, 0))
+    tall, low = (0, 46), (0, 38)
+    scores, last = (
+        SCORES.pressed(Grid((8, 90), down, (22, -8)), 70, Grid((324, 90), down, (49, 0)))
+        for down in (tall, low)
     )
-    mixing = MIX.pressing(Grid((22, TOP), TALL, (38, -12)), 87, Grid((298, TOP), TALL, (79, 0)))
-    left, right = (Grid((x, TOP), TALL, (wide, -10)) for x, wide in ((14, 18), (246, 34)))
-    s, z = (Grid((x, TOP), TALL, (wide, 0)) for x, wide in ((140, 28), (399, 36)))
-    both = [
-        *SCORES.code(is_struck=True, x=18, size=32, key="first"),
-        *MIX.code(is_struck=True, x=260, size=32),
-        *SCORES.pressed(left, 21, s),
-        *MIX.pressed(right, 38, z),
-    ]
+    mix = MIX.pressed(Grid((8, 90), tall, (37, -8)), 90, Grid((304, 90), tall, (82, 0)))
+    scores += SCORES.code(is_struck=True)
+    mix += MIX.code(is_struck=True)
+    last += SCORES.code(is_struck=True, y=40, size=48)
+    last += MIX.code(is_struck=True, y=264, size=28, key="next")
     frames = [
         (SCORES.room(), "Q and K meet along k, which both have. n is Q's own, m is K's."),
         (SCORES.sheets(), "Keep n, m and k: each k gets a sheet of products, 36 in all."),
-        (pressing, "Leave out k: sheets are pressed into one, 9 sums. Framed: 2 + 2 + 0 + 0 = 4."),
+        (scores, "Leave out k: sheets are pressed into one, 9 sums. Framed: 2 + 2 + 0 + 0 = 4."),
         (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
         (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
-        (mixing, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
-        (both, "What is missing after the arrow is added up: k, then m. Only n and v are left."),
+        (mix, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
+        (
+            last,
+            "A letter left out after the arrow is added up: k, then m. One that is kept is a side.",
+        ),
     ]
     return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)
