@@ -1337,21 +1337,22 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     of += [(-1, "window ", "window", film.END), (-1, "", "shared", film.END)]
     for n, key, way, at in of:
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
+        result = f"{way} " * (n < 0)
         for test, left in zip(("far", "near"), at.starts, strict=True):
-            right, bar = known[way][test], parts[f"{key}{test} bar"]
-            assert texts[f"{key}{test}"] == f"{right:.0%}"
-            assert parts[f"{key}{test} all"]["width"] == at.long
+            right, bar = known[way][test], parts[f"{result}{test} bar"]
+            assert texts[f"{result}{test}"] == f"{right:.0%}"
+            assert parts[f"{result}{test} all"]["width"] == at.long
             assert [float(bar[each]) for each in ("x", "width")] == pytest.approx(
                 [left, at.long * right], abs=0.06
             )
             found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
             colour = (BLUE if found else GREY).drawn
-            assert parts[f"{key}{test}"]["fill"] == bar["fill"] == colour
+            assert parts[f"{result}{test}"]["fill"] == bar["fill"] == colour
             assert (right > 0.98) == found
             said, x = ("head", left) if n < 0 else ("name", left + at.long)  # over or beside it
-            assert texts[f"{key}{test} {said}"] == film.SAID[test]
-            assert parts[f"{key}{test} {said}"]["x"] == x
-            tick = points(parts[f"{key}{test} tick"])[:, 0]
+            assert texts[f"{result}{test} {said}"] == film.SAID[test]
+            assert parts[f"{result}{test} {said}"]["x"] == x
+            tick = points(parts[f"{result}{test} tick"])[:, 0]
             assert [*tick] == pytest.approx([left + at.long / film.LETTERS] * 2, abs=0.06)
         assert texts[f"{key}name"] == film.WAYS[way][0]
         assert texts[f"{key}keeps"] == f"{film.share(way):.0%} kept"

@@ -156,11 +156,11 @@ def _turn(way: str, known: dict[str, Any]) -> list[Part]:
 def _way(way: str, known: dict[str, Any], at: Shelf, key: str = "") -> list[Part]:
     """A way's name, what it keeps and reads, and its results."""
     y, end = (TOP, RIGHT) if at == SHELF else (at.top - 70 + TOP, LEFT + LONG)
-    reads = known["reads"]
+    reads, of = known["reads"], "" if at == SHELF else f"{way} "  # results do not move
     return [
         *(_look(n, at, _colour(right), "1 0" if right else "6 7", key) for n, _, right in reads),
         *_shelf(way, at, key, reads),
-        *(part for test in ASKS for part in _result(test, at, known[test], key)),
+        *(part for test in ASKS for part in _result(test, at, known[test], of)),
         word(f"{key}name", LEFT, y, WAYS[way][0], INK, "start", BIG, HEAVY),
         word(f"{key}keeps", end, y, f"{share(way):.0%} kept", PURPLE, "end", weight=600),
     ]
@@ -175,7 +175,7 @@ def _result(test: str, at: Shelf, right: float | None = None, key: str = "") -> 
     """How often a way is right in a test, if it is known: a bar, the number, where guesses end."""
     left, y, under = at.starts[test == "near"], at.low - 8, at.low + THICK
     beside = ("name", left + at.long, y, "end")
-    name, x, up, anchor = beside if at == SHELF else ("head", left, y - at.large, "start")
+    name, x, up, anchor = beside if at == SHELF else ("head", left, y - at.large - 3, "start")
     tick = [(left + at.long / LETTERS, each) for each in (at.low - 2, under + 2)]
     parts = [box(f"{key}{test} all", (left, at.low), (at.long, THICK), GREY, 0.16)]
     if right is not None:
@@ -185,7 +185,7 @@ def _result(test: str, at: Shelf, right: float | None = None, key: str = "") -> 
             word(f"{key}{test}", left, y, f"{right:.0%}", *look),
         ]
     if test == "far" and at in (SHELF, END):
-        parts.append(word("guess", left, under + 19, "guess", GREY, "start", SMALL))
+        parts.append(word(f"{key}guess", left, under + 19, "guess", GREY, "start", SMALL))
     return [
         *parts,
         line(f"{key}{test} tick", tick, INK, 2, cap="butt"),
