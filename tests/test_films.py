@@ -1276,38 +1276,48 @@ def test_its_loss_slows_near_one_letters_level_and_reaches_twos_after_its_arcs_g
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_arcs_are_weights_and_ink_is_what_a_way_keeps_of_which_books() -> None:
+def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
-    for parts, books in zip(frames, ([film.ASKED], film.NEAR), strict=False):
+    for test, parts, books in zip(film.ASKS, frames, ([film.ASKED], film.NEAR), strict=False):
         assert [name for name in parts if "look" in name] == [f"look {n}" for n in books]
-    turns = [(way, "", film.SHELF, frames[n]) for n, way in enumerate(film.WAYS, 2)]
-    for way, _, at, parts in turns:  # an arc goes where a way looks most
-        weights = known[way]["weights"][:-1]
-        most = int(np.argmax(weights))
-        [name] = (name for name in parts if "look" in name)
-        look, thick = parts[name], 1 + (film.THICKEST - 1) * weights[most]
-        assert name == f"look {most}"
-        assert float(look["stroke-width"]) == pytest.approx(thick, abs=0.01)
-        assert sorted(ends(look)) == pytest.approx([*map(at.middle, (most, 19))], abs=0.06)
-        assert look["stroke"] == (BLUE if most == film.ASKED else GREY).drawn
-        assert (most == film.ASKED) == (way != "window")
+        assert all(parts[f"look {n}"]["stroke-dasharray"] == "1 8" for n in books)
+        left, wide = (float(parts[f"edge {test}"][each]) for each in ("x", "width"))
+        assert [n for n in range(20) if left < film.SHELF.middle(n) < left + wide] == [*books]
     under = film.END._replace(top=film.END.top + film.EACH)
+    turns = [(way, "", film.SHELF, frames[n]) for n, way in enumerate(film.WAYS, 2)]
     last = [("window", "window ", film.END, frames[-1]), ("shared", "", under, frames[-1])]
     for way, key, at, parts in turns + last:
         squares = _ink(parts, key) / (at.wide * (1 - film.GAP) * (at.row - 3))
         assert squares == pytest.approx(80 * film.share(way), abs=0.3)
-        (left, right), first = points(parts[f"{key}kept 0"])[:, 0], 15 * (way == "window")
-        spans = [(left, right, range(first, 19))]
-        for test, books in (("far", range(film.ASKED, film.ASKED + 1)), ("near", film.NEAR)):
-            x, wide = (float(parts[f"{key}edge {test}"][each]) for each in ("x", "width"))
-            spans.append((x, x + wide, books))
-        for left, right, books in spans:
-            assert [n for n in range(20) if left < at.middle(n) < right] == [*books]
-        assert points(parts[f"{key}kept 0"])[0, 1] == pytest.approx(
-            at.top + (at.row - 3) / 2, abs=0.06
-        )
+        first = 15 * (way == "window")
+        left, right = points(parts[f"{key}kept 0"])[:, 0]
+        assert [n for n in range(20) if left < at.middle(n) < right] == [*range(first, 19)]
+        reads = known[way]["reads"]
+        for n, row, right in reads:
+            look, read = parts[f"{key}look {n}"], parts.get(f"{key}read {n}")
+            assert look["stroke"] == (BLUE if right else GREY).drawn
+            assert look["stroke-dasharray"] == ("1 0" if right else "6 7")
+            assert look["stroke-width"] == at.thick
+            begin, end = ends(look)
+            assert begin == pytest.approx(at.middle(film.BOOKS), abs=at.wide * (1 - film.GAP) / 2)
+            assert end == pytest.approx(at.middle(n), abs=0.06)
+            assert (read is None) == (n < first)  # nothing is kept of it
+            if read:
+                assert read["stroke"] == look["stroke"]
+                middle = at.top + row * at.row + (at.row - 3) / 2
+                assert points(read).mean(axis=0) == pytest.approx([end, middle], abs=0.1)
+                assert points(parts[f"{key}kept {row}"])[0, 1] == pytest.approx(middle, abs=0.06)
+        assert {name for name in parts if name.startswith((f"{key}look", f"{key}read"))} == {
+            f"{key}{each} {n}" for n, *_ in reads for each in ("look", "read")[: 1 + (n >= first)]
+        }
+    for way, rows in (("full", 4), ("window", 4), ("shared", 1)):  # of four questions
+        far, *near = known[way]["reads"]
+        assert (far[0], far[2]) == (film.ASKED, way != "window")
+        assert sorted(n for n, *_ in near) == [*film.NEAR]
+        assert len({row for _, row, _ in near}) == rows
+        assert sum(right for *_, right in near) == (2 if way == "shared" else 4)
 
 
 def _ink(parts: dict[str, dict[str, float | str]], key: str) -> float:
@@ -1332,21 +1342,23 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     of += [(-1, "window ", "window", film.END), (-1, "", "shared", film.END)]
     for n, key, way, at in of:
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        for test, end in zip(("far", "near"), at.ends, strict=True):
-            right, bar = known[way][test], parts[f"{key}{test} bar"]
-            assert texts[f"{key}{test}"] == f"{right:.0%}"
-            assert parts[f"{key}{test} all"]["width"] == at.long
+        result = f"{way} " * (n < 0)
+        for test, left in zip(("far", "near"), at.starts, strict=True):
+            right, bar = known[way][test], parts[f"{result}{test} bar"]
+            assert texts[f"{result}{test}"] == f"{right:.0%}"
+            assert parts[f"{result}{test} all"]["width"] == at.long
             assert [float(bar[each]) for each in ("x", "width")] == pytest.approx(
-                [end - at.long, at.long * right], abs=0.06
+                [left, at.long * right], abs=0.06
             )
             found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
             colour = (BLUE if found else GREY).drawn
-            assert parts[f"{key}{test}"]["fill"] == bar["fill"] == colour
-            assert parts[f"{key}edge {test}"]["stroke"] == colour
+            assert parts[f"{result}{test}"]["fill"] == bar["fill"] == colour
             assert (right > 0.98) == found
-            said, x = ("head", end) if n < 0 else ("name", end - at.long)  # over or beside it
-            assert texts[f"{test} {said}"] == film.SAID[test]
-            assert parts[f"{test} {said}"]["x"] == x
+            said, x = ("head", left) if n < 0 else ("name", left + at.long)  # over or beside it
+            assert texts[f"{result}{test} {said}"] == film.SAID[test]
+            assert parts[f"{result}{test} {said}"]["x"] == x
+            tick = points(parts[f"{result}{test} tick"])[:, 0]
+            assert [*tick] == pytest.approx([left + at.long / film.LETTERS] * 2, abs=0.06)
         assert texts[f"{key}name"] == film.WAYS[way][0]
         assert texts[f"{key}keeps"] == f"{film.share(way):.0%} kept"
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses

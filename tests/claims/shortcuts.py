@@ -52,6 +52,9 @@ WAYS: dict[str, tuple[Callable[..., Tensor], dict[str, int]]] = {
 }
 
 
+SHOWN = 20  # the first of fresh texts that asks for four books, of which sharing finds two
+
+
 def asked_for(text: Tensor) -> int:
     """The place of the book that a text asks for."""
     return int((text[:-1, 0] == text[-1, 0]).long().argmax())
@@ -71,26 +74,36 @@ def near() -> tasks.Task:
 
 
 def found(way: str, seed: int = 1) -> dict[str, Any]:
-    """How often a way's reader is right about a book that no window reaches, and about four near.
+    """How often a way's readers are right about a book that no window reaches, and about four near.
 
-    And the first one's weights, heads' mean, on one text.
+    And for each book that a text asks for, of the far one and of `SHOWN`: the row of the head that
+    looks at it most, and whether the answer is right.
     """
-    (attend, sizes), task = WAYS[way], tasks.books(BOOKS)
-    reader, _ = trained(task, attend, seed, **sizes)
-    texts, answers = task.draw(2000, torch.Generator().manual_seed(100 + seed))
-    far = torch.tensor([asked_for(text) < NEAR[0] for text in texts])
+    (attend, sizes), far, four = WAYS[way], tasks.books(BOOKS), near()
+    source = torch.Generator().manual_seed(100 + seed)
+    reader, _ = trained(far, attend, seed, **sizes)
+    texts, answers = far.draw(2000, source)
+    out = torch.tensor([asked_for(text) < NEAR[0] for text in texts])
     with torch.no_grad():
-        right = (reader(texts).argmax(-1) == answers)[far].float().mean().item()
-    text = next(text for text in texts if asked_for(text) == ASKED)
+        right = (reader(texts).argmax(-1) == answers)[out].float().mean().item()
+    n = next(n for n, text in enumerate(texts) if asked_for(text) == ASKED)
+    reads = _reads(reader, texts[n], answers[n])
+    reader, share = trained(four, attend, seed, **sizes)
+    texts, answers = four.draw(2000, source.manual_seed(100 + seed))
+    reads += _reads(reader, texts[SHOWN], answers[SHOWN])
+    return {"far": round(right, 2), "near": round(share, 2), "reads": reads}
+
+
+@torch.no_grad()
+def _reads(reader: Any, text: Tensor, answers: Tensor) -> list[tuple[int, int, bool]]:
     q, k, _ = reader.heads(text[None])
     n = q.shape[-2]
     # With one-hot values, what comes out are the weights.
-    weights = attend(q, k, torch.eye(n).expand(1, k.shape[1], n, n))[0, :, -1].mean(dim=0)
-    return {
-        "far": round(right, 2),
-        "near": round(trained(near(), attend, seed, **sizes)[1], 2),
-        "weights": [round(each, 3) for each in weights.tolist()],
-    }
+    weights = reader.way(q, k, torch.eye(n).expand(1, k.shape[1], n, n))[0, :, -1]
+    wanted = (text[:-1, :-1] == text[-1, :-1]).long().argmax(dim=0)
+    rows = weights[:, wanted].argmax(dim=0) * k.shape[1] // len(weights)
+    right = reader(text[None])[0].argmax(-1) == answers
+    return list(zip(wanted.tolist(), rows.tolist(), right.tolist(), strict=True))
 
 
 @lesson.says("Three shortcuts keep less than full attention.", long=True)

@@ -1,15 +1,16 @@
 """Lesson 12 opens with a shelf: what each way keeps of it, and what it then misses.
 
 A column is a book, or apart from them the question, a row a head: what a way keeps is as large as
-it is beside what full attention keeps. The readers were trained as the lesson trains them, for one
-question about any book, or for four about the last four; `python -m tests.claims.shortcuts` does
-that again, and records in `opening.json` how often they are right, and what they look at in a text.
+it is beside what full attention keeps. For one text of each test an arc shows a question: which
+book, in the row of the head that looks there most; a broken one is answered wrong. The readers were
+trained as the lesson trains them, for one question about any book, or for four about the last four;
+`python -m tests.claims.shortcuts` does that again, and records all this in `opening.json`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,12 +23,10 @@ WINDOW, LETTERS, BOOKS = 5, 8, 19  # tokens a window keeps; letters that may be 
 ASKED, NEAR = 2, range(BOOKS + 1 - WINDOW, BOOKS)  # books: a far one, and those in a window
 HEADS, WIDTH = 4, 8  # and numbers in a head's key
 
-HIGH, LEFT, RIGHT, TOP, MORE = 264, 4, 476, 24, 48  # of the sheet; its edges, and its first lines
-GAP, APART = 0.17, 0.4  # between squares; the question from books: shares of a square
-THICKEST = 10  # an arc of weight 1
-BIG, LARGE, HEAVY = 24, 36, 700  # words; results
-THICK = 10  # of a bar
-LONG, EACH = 236, 136  # at the end, a shelf, and from one way to the next
+HIGH, LEFT, RIGHT, TOP, MORE = 270, 4, 476, 24, 48  # of the sheet; its edges, and its first lines
+GAP, APART = 0.17, 1.2  # between squares; the question from books: shares of a square
+BIG, HEAVY, THICK = 24, 700, 10  # words; results; of a bar
+LONG, EACH = 256, 136  # at the end, a shelf, and from one way to the next
 
 WAYS = {
     "full": ("full attention", "a key and a value in each square"),
@@ -40,14 +39,14 @@ ASKS = {
 }
 SAID = {"far": "one far", "near": "four near"}
 TOLD = (
-    f"One test: a trained layer is asked for the letter in a far book, one of {LETTERS}.",
+    f"One test: a trained layer is asked which of {LETTERS} letters is in a far book.",
     "The other test: four questions at once, all about the last four books.",
-    "Full attention keeps each book’s key and value in four heads. Here it passes both tests.",
+    "Full attention keeps four rows, one a head. Here each question has a row of its own.",
     "A window drops books. It answers four questions about near ones, and guesses the far one.",
-    "Sharing drops rows. It finds the far book, but misses some of four answers at once.",
-    "Both keep a quarter. Dropping books lost the far one; dropping rows, some of four at once.",
+    "Sharing drops rows. It finds the far book. Four questions share one row, and some go wrong.",
+    "Both keep a quarter. Here, dropping books lost the far one; dropping rows, some of the four.",
 )
-Known = dict[str, dict[str, Any]]  # by way: how often it is right, and its weights
+Known = dict[str, dict[str, Any]]  # by way: how often it is right, and what it reads in a text
 
 
 class Shelf(NamedTuple):
@@ -56,9 +55,12 @@ class Shelf(NamedTuple):
     top: float = 118
     wide: float = (RIGHT - LEFT) / (BOOKS + 1 + APART - GAP)
     row: float = 17
-    ends: Place = (232, RIGHT)  # of results
+    arcs: float = 64  # how far their ends pull the far one up
+    thick: float = 3.2
+    starts: Place = (LEFT, 248)  # of results
     long: float = 228  # of a bar: 100%
-    low: float = 248  # of bars
+    low: float = 236  # of bars
+    large: float = 36
 
     def middle(self, n: int) -> float:
         """Of a book, or of the question."""
@@ -66,7 +68,7 @@ class Shelf(NamedTuple):
 
 
 SHELF = Shelf()
-END = Shelf(38, LONG / (BOOKS + 1 + APART - GAP), 21, (360, RIGHT), 108, 109)
+END = Shelf(70, LONG / (BOOKS + 1 + APART - GAP), 14, 44, 2, (276, 384), 92, 103, 29)
 
 
 def kept(tokens: int = BOOKS + 1, window: int = WINDOW) -> dict[str, int]:
@@ -92,8 +94,8 @@ def opening() -> Film:
     return Film("What you drop is what you miss", frames, HIGH)
 
 
-def _shelf(way: str, at: Shelf, asked: Mapping[str, Colour], key: str = "") -> list[Part]:
-    """Books and the question, pale, row by row, what a way keeps of them, and what is asked for."""
+def _shelf(way: str, at: Shelf, key: str = "", reads: Iterable[list[int]] = ()) -> list[Part]:
+    """Books and the question, pale, row by row, what a way keeps of them, and what it reads."""
     thick, half = at.row - 3 * bool(way), at.wide * (1 - GAP) / 2
     heads = {"": 0, "shared": 1}.get(way, HEADS)
     first = NEAR[0] if way == "window" else 0
@@ -102,64 +104,63 @@ def _shelf(way: str, at: Shelf, asked: Mapping[str, Colour], key: str = "") -> l
         y = at.top + head * at.row + thick / 2
         ends = (at.middle(n) - half, y), (at.middle(m) + half, y)
         dashes = f"{2 * half:.3f} {at.wide - 2 * half:.3f}"
-        return line(f"{key}{name} {head}", ends, colour, thick, opacity, dashes, "butt")
+        return line(f"{key}{name}", ends, colour, thick, opacity, dashes, "butt")
 
-    def edge(name: str, n: int, m: int, colour: Colour) -> Part:
-        left, right = at.middle(n) - half - 1, at.middle(m) + half + 1
-        size = right - left, HEADS * at.row + (-1 if way else 2)
-        return box(f"{key}edge {name}", (left, at.top - 1), size, colour, 0, 2.5)
-
-    spans = {"far": (ASKED, ASKED), "near": (NEAR[0], NEAR[-1])}
     return [
-        *(row("row", head, 0, BOOKS - 1, GREY, 0.25) for head in range(HEADS)),
-        *(row("question", head, BOOKS, BOOKS, GREY, 0.25) for head in range(HEADS)),
-        *(row("kept", head, first, BOOKS - 1, PURPLE) for head in range(heads)),
-        *(row("kept question", head, BOOKS, BOOKS, PURPLE) for head in range(heads)),
-        *(edge(test, *spans[test], colour) for test, colour in asked.items()),
-        edge("question", BOOKS, BOOKS, ORANGE),
+        *(row(f"row {head}", head, 0, BOOKS - 1, GREY, 0.25) for head in range(HEADS)),
+        *(row(f"question {head}", head, BOOKS, BOOKS, GREY, 0.25) for head in range(HEADS)),
+        *(row(f"kept {head}", head, first, BOOKS - 1, PURPLE) for head in range(heads)),
+        *(row(f"kept question {head}", head, BOOKS, BOOKS, PURPLE) for head in range(heads)),
+        *(row(f"read {n}", head, n, n, _colour(right)) for n, head, right in reads if n >= first),
+        _edge("question", BOOKS, BOOKS, at, key),
     ]
 
 
-def _look(n: int, weight: float, colour: Colour, asks: bool = False) -> Part:
-    """An arc from the question to a book, or one that asks only."""
-    opacity = 1 / (0.25 + 0.75 * weight)
-    look: dict[str, Any] = {"dashes": "1 8" if asks else "1 0", "thickest": THICKEST}
-    ends = SHELF.middle(BOOKS), SHELF.middle(n)
-    pull = min(76, 12 + 18 * (BOOKS - n))
-    return arc(f"look {n}", *ends, SHELF.top - 5, weight, colour, opacity, pull=pull, **look)
+def _edge(name: str, n: int, m: int, at: Shelf, key: str = "") -> Part:
+    """Around what asks, or what is asked for."""
+    half = at.wide * (1 - GAP) / 2 + 1
+    left, right = at.middle(n) - half, at.middle(m) + half
+    size = right - left, HEADS * at.row
+    return box(f"{key}edge {name}", (left, at.top - 1), size, ORANGE, 0, 2.5)
+
+
+def _look(n: int, at: Shelf, colour: Colour, dashes: str, key: str = "") -> Part:
+    """An arc from the question to a book: dotted if it only asks, broken if the answer is wrong."""
+    far = min(5, BOOKS - n)
+    pull, aside = at.arcs * (1 if far > 4 else 0.16 + 0.12 * far), (far - 3) * at.wide * 0.17
+    ends = at.middle(BOOKS) + aside, at.middle(n)
+    look: dict[str, Any] = {"dashes": dashes, "thickest": at.thick, "pull": pull}
+    return arc(f"{key}look {n}", *ends, at.top - 5, 1, colour, **look)
 
 
 def _asked(test: str) -> list[Part]:
     """Nothing has looked yet: arcs that ask only."""
     (name, more), tests = ASKS[test], ("far", "near")[: 1 + (test == "near")]
+    books = [ASKED] if test == "far" else NEAR
     return [
-        *(_look(n, 0.3, ORANGE, asks=True) for n in ([ASKED] if test == "far" else NEAR)),
-        *_shelf("", SHELF, {test: ORANGE}),
+        *(_look(n, SHELF, ORANGE, "1 8") for n in books),
+        *_shelf("", SHELF),
+        _edge(test, books[0], books[-1], SHELF),
         word("name", LEFT, TOP, name, INK, "start", BIG, HEAVY),
         word("more", LEFT, MORE, more, GREY, "start"),
-        *(_result(each, 0, SHELF)[0] for each in tests),
-        *_names(SHELF, tests),
+        *(part for each in tests for part in _result(each, SHELF)),
     ]
 
 
 def _turn(way: str, known: dict[str, Any]) -> list[Part]:
-    """What a way keeps and looks at most, in the mean of heads, and how often it is right."""
-    weights = known["weights"][:-1]
-    n = weights.index(max(weights))
-    return [
-        _look(n, weights[n], BLUE if n == ASKED else GREY),
-        *_way(way, known, SHELF),
-        word("more", LEFT, MORE, WAYS[way][1], GREY, "start"),
-    ]
+    """A way alone, and what it keeps."""
+    more = word("more", LEFT, MORE, WAYS[way][1], GREY, "start")
+    return [*_way(way, known, SHELF), more]
 
 
 def _way(way: str, known: dict[str, Any], at: Shelf, key: str = "") -> list[Part]:
-    """A way's name, what it keeps, and its results."""
-    y, end = (TOP, RIGHT) if at == SHELF else (at.top - 14, LEFT + LONG)
+    """A way's name, what it keeps and reads, and its results."""
+    y, end = (TOP, RIGHT) if at == SHELF else (at.top - 70 + TOP, LEFT + LONG)
+    reads, of = known["reads"], "" if at == SHELF else f"{way} "  # results do not move
     return [
-        *_shelf(way, at, {test: _colour(known[test]) for test in ASKS}, key),
-        *(part for test in ASKS for part in _result(test, known[test], at, key)),
-        *(_names(at) if at in (SHELF, END) else []),
+        *(_look(n, at, _colour(right), "1 0" if right else "6 7", key) for n, _, right in reads),
+        *_shelf(way, at, key, reads),
+        *(part for test in ASKS for part in _result(test, at, known[test], of)),
         word(f"{key}name", LEFT, y, WAYS[way][0], INK, "start", BIG, HEAVY),
         word(f"{key}keeps", end, y, f"{share(way):.0%} kept", PURPLE, "end", weight=600),
     ]
@@ -170,23 +171,23 @@ def _colour(right: float) -> Colour:
     return BLUE if right > 0.9 else GREY
 
 
-def _result(test: str, right: float, at: Shelf, key: str = "") -> list[Part]:
-    """How often a way is right in a test: its name, the number, and a bar under both."""
-    end = at.ends[test == "near"]
-    left, colour = end - at.long, _colour(right)
+def _result(test: str, at: Shelf, right: float | None = None, key: str = "") -> list[Part]:
+    """How often a way is right in a test, if it is known: a bar, the number, where guesses end."""
+    left, y, under = at.starts[test == "near"], at.low - 8, at.low + THICK
+    beside = ("name", left + at.long, y, "end")
+    name, x, up, anchor = beside if at == SHELF else ("head", left, y - at.large - 3, "start")
+    tick = [(left + at.long / LETTERS, each) for each in (at.low - 2, under + 2)]
+    parts = [box(f"{key}{test} all", (left, at.low), (at.long, THICK), GREY, 0.16)]
+    if right is not None:
+        look: tuple[Any, ...] = _colour(right), "start", at.large, HEAVY
+        parts += [
+            box(f"{key}{test} bar", (left, at.low), (at.long * right, THICK), look[0]),
+            word(f"{key}{test}", left, y, f"{right:.0%}", *look),
+        ]
+    if test == "far" and at in (SHELF, END):
+        parts.append(word(f"{key}guess", left, under + 19, "guess", GREY, "start", SMALL))
     return [
-        box(f"{key}{test} all", (left, at.low), (at.long, THICK), GREY, 0.16),
-        box(f"{key}{test} bar", (left, at.low), (at.long * right, THICK), colour),
-        word(f"{key}{test}", end, at.low - 8, f"{right:.0%}", colour, "end", LARGE, HEAVY),
-    ]
-
-
-def _names(at: Shelf, tests: Iterable[str] = ASKS) -> list[Part]:
-    """Of results: beside them, or over all at the end."""
-    beside = ("name", at.low - 8, at.long, "start")
-    key, y, aside, anchor = ("head", TOP, 0, "end") if at == END else beside
-    ends = dict(zip(ASKS, at.ends, strict=True))
-    return [
-        word(f"{test} {key}", ends[test] - aside, y, SAID[test], GREY, anchor, SMALL)
-        for test in tests
+        *parts,
+        line(f"{key}{test} tick", tick, INK, 2, cap="butt"),
+        word(f"{key}{test} {name}", x, up, SAID[test], GREY, anchor, SMALL),
     ]
