@@ -16,7 +16,7 @@ import torch
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
 from attnlab.figures.live.parts import SMALL, WIDE
-from attnlab.figures.palette import BLUE, GREY, ORANGE, PURPLE
+from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
 from attnlab.lessons.real_model import opening as model_film
@@ -157,13 +157,14 @@ def test_lesson_06s_guesses_are_those_of_six_passes_and_of_one_and_right_if_the_
     in_one, right = model(small.numbered(TEXT))[0], 0
     for n in range(1, len(TEXT)):
         alone = small.words[int(model(small.numbered(TEXT[:n]))[0, -1].argmax())]
-        seen = [f"guess {n}" in each for each in texts]
-        assert seen == [*(done >= n for done in PASSES), True, True, True]
-        assert {each[f"guess {n}"] for each in texts if f"guess {n}" in each} == {alone}
+        of_six = [each.get(f"six {n}") for each in texts]
+        assert of_six == [*(alone if done >= n else None for done in PASSES), alone, alone, alone]
         of_one = [each.get(f"one {n}") for each in texts]
-        assert of_one == [*[None] * 4, TEXT[n], "?", small.words[int(in_one[n - 1].argmax())]]
-        assert of_one[-1] == alone
-        assert [f"same {n}" in each for each in texts] == [False] * 6 + [True]
+        guess = small.words[int(in_one[n - 1].argmax())]
+        assert of_one == [*[None] * 4, TEXT[n], guess, guess]
+        assert guess == alone
+        six, one = frames[-1][f"six {n}"], frames[-1][f"one {n}"]  # in the end they coincide
+        assert (six["x"], six["y"], six["opacity"]) == (one["x"], one["y"], 0)
         colour, points_ = SIGNS[alone == TEXT[n]]
         judged = [f"sign {n}" in frame for frame in frames]  # as soon as the next word is there
         assert judged == [*(done > n or done == 6 for done in PASSES), False, False, True]
@@ -176,57 +177,54 @@ def test_lesson_06s_guesses_are_those_of_six_passes_and_of_one_and_right_if_the_
     assert "guesses that the next word is “fox”." in told[0]
     assert "was “owl”. So that was wrong" in told[1]
     assert told[3] == "Pass 6: “cat”. 6 guesses took 6 passes; 4 are right."
-    assert told[6] == (
-        "With it, one pass makes the same six guesses as six passes, both wrong ones too."
-    )
-    assert [each["count"] for each in texts] == [*map(str, PASSES), "6", "6", "6"]
-    assert [each.get("one count") for each in texts] == [None] * 4 + ["1"] * 3
-    assert frames[-1]["one count"]["font-size"] == frames[0]["count"]["font-size"]
+    assert told[6].startswith("Yes: with the mask, one pass makes the same six guesses as six")
+    assert [each.get("six count") for each in texts] == [*map(str, PASSES), "6", "6", None]
+    assert [each.get("one count") for each in texts] == [None] * 4 + ["1", "1", "1 pass"]
 
 
 @pytest.mark.lessons("06-causal-mask")
-def test_lesson_06s_curtains_hide_all_that_a_word_cannot_listen_to() -> None:
-    from attnlab.lessons.causal_mask.opening import (
-        AGAIN,
-        CLOTH,
-        DARK,
-        EDGE,
-        LAST,
-        PASSES,
-        PLACES,
-        TEXT,
-    )
+def test_lesson_06s_mask_hides_all_that_a_word_cannot_listen_to() -> None:
+    from attnlab.lessons.causal_mask.opening import AGAIN, DARK, EDGE, LAST, PASSES, PLACES, TEXT
 
     layer, head = small.head("repeat")
     weights = small.weights(TEXT)[layer][head]
     for at, frame in enumerate(shown("06-causal-mask")):
         texts, many = texts_of("06-causal-mask", at), [*PASSES, LAST, LAST, LAST][at]
-        is_open = at == 4
+        is_open, is_map = at == 4, at >= 4
+        hem, corners = points(frame["hem"]), points(frame["mask"])
+        assert (corners[1:-1] == hem).all()
+        assert corners[[0, -1], 0].tolist() == [EDGE, EDGE]
+        assert frame["hem"]["opacity"] == (not is_open)
         for n in range(1, len(TEXT)):
-            there = len(TEXT) if is_open else n if n <= many else 0
-            words = [key for key in texts if key.endswith(f" of {n}")]
-            assert [texts[key] for key in words] == [*TEXT[:there]]
-            edge, top = points(frame[f"curtain {n}"])[0]
-            assert points(frame[f"curtain {n}"])[1, 0] == EDGE
-            assert sum(x < edge for x in PLACES) == there
-            low = points(frame[f"curtain {n}"])[2, 1]
-            assert all(top < float(frame[key]["y"]) < low for key in words)
-            assert [float(frame[key]["x"]) for key in words] == PLACES[:there]
-            colours = [frame[key]["fill"] for key in words]
-            asks, hid = [ORANGE.drawn] * (there > 0), [PURPLE.drawn] * (there - n)
-            assert colours == ["currentColor"] * (there - len(asks + hid)) + asks + hid
+            (edge, top), (_, low) = hem[2 * n - 2 : 2 * n]
+            assert (low > top) == (n <= many)
+            if n <= many:
+                seen = len(TEXT) if is_open else n
+                assert sum(x < edge for x in PLACES) == seen
+                cells = [cell for key, cell in frame.items() if key.startswith(f"seen {n} ")]
+                assert [middle(cell) for cell in cells] == PLACES[: seen * is_map]
+                assert all(top < cell["y"] < low for cell in cells)
+                assert top < frame[f"asks {n}"]["y"] < low
+            assert texts[f"asks {n}"] == (TEXT[n - 1] if is_map else str(n))
+            keys = [key for key in texts if key.endswith(f" of {n}") and frame[key]["opacity"]]
+            there = len(TEXT) * (n == LAST) if is_map else n if n <= many else 0
+            assert [texts[key] for key in keys] == [*TEXT[:there]]
+            assert [frame[key]["x"] for key in keys] == PLACES[:there]
+            if not is_map:  # it asks, and stands in its row
+                assert [frame[key]["fill"] for key in keys[-1:]] == [ORANGE.drawn] * (there > 0)
+                assert all(top < frame[key]["y"] < low for key in keys)
             if is_open:  # the word that came is lit, and copied
-                cell, copied = frame[f"next {n}"], frame[f"one {n}"]
-                assert float(cell["x"]) + float(cell["width"]) / 2 == PLACES[n]
-                assert (cell["fill-opacity"], copied["fill"]) == (CLOTH, PURPLE.drawn)
-        cells = {key: look for key, look in frame.items() if key.startswith("listens ")}
-        again = range(AGAIN + 1, many + 1) if at not in (4, 5) else ()
-        assert [*cells] == [f"listens {n}" for n in again]
-        for n, cell in zip(again, cells.values(), strict=True):
+                assert middle(frame[f"copied {n}"]) == PLACES[n]
+                assert points(frame[f"copies {n}"])[0, 0] == PLACES[n]
+        listens = {key: look for key, look in frame.items() if key.startswith("listens ")}
+        again = () if is_open else range(AGAIN + 1, many + 1)
+        assert [*listens] == [f"listens {n}" for n in again]
+        for n, cell in zip(again, listens.values(), strict=True):
             to = int(weights[n - 1].argmax())
             assert to == TEXT.index(TEXT[n - 1]) + 1 < n  # it followed the first; not ahead
-            assert float(cell["x"]) + float(cell["width"]) / 2 == PLACES[to]
+            assert middle(cell) == PLACES[to]
             assert cell["fill-opacity"] == pytest.approx(DARK * weights[n - 1, to], abs=0.01)
+            assert texts.get(f"weight {n}") == (f"{weights[n - 1, to]:.2f}" if is_map else None)
     told = opening_of("06-causal-mask").state["frames"][2]["told"]
     assert f"second “fox” listens to “owl” ({weights[AGAIN].max():.2f}), which followed" in told
     assert (weights.round(6) == np.tril(weights).round(6)).all()
@@ -563,6 +561,11 @@ def shown(slug: str) -> list[dict[str, dict[str, float | str]]]:
         {key: look for _, key, look, _ in frame["parts"]}
         for frame in opening_of(slug).state["frames"]
     ]
+
+
+def middle(look: dict[str, float | str]) -> float:
+    """Of a box, from the left."""
+    return float(look["x"]) + float(look["width"]) / 2
 
 
 def texts_of(slug: str, n: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Lesson 06 opens with a text that is read in six passes, and then in one, behind six curtains."""
+"""Lesson 06 opens with a text that is read in six passes, and then in one, behind a mask."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Sequence
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, area, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
+from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
-LAST, AGAIN = len(TEXT) - 1, TEXT.index(TEXT[0], 1)
+LAST, AGAIN, ROWS = len(TEXT) - 1, TEXT.index(TEXT[0], 1), range(1, len(TEXT))
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
-HIGH, HEAD, TOP, TALL = 270, 55, 64, 34  # of the sheet; line over rows, and their top; of one
-SEAM = 0.5  # by which a row's curtain reaches under the next one's
-LEFT, STEP = 28, 42  # of rows; how wide a word's place is
+HIGH, COUNT, HEAD, TOP, TALL = 270, 29, 54, 64, 34  # of the sheet; lines over rows; of rows
+ASKS, LEFT, STEP = 22, 46, 43  # middle of what asks; of rows; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
-EDGE = LEFT + STEP * len(TEXT)  # where curtains end
-ONLY, GUESS, ONE, TICK = 388, 370, 432, 35  # middles of guesses; of signs, right of one
-LETTERS, COUNT = 20, 44  # sizes of words
-FIRST, NAME = LEFT + STEP, (PURPLE, "start", 26, 600)  # what curtains are, over them
-DARK, CLOTH, BEFORE = 0.3, 0.16, 0.7  # a place of weight 1; a curtain; words that do not ask
+EDGE = LEFT + STEP * len(TEXT)  # where rows end
+OVER, GUESS, TICK = 414, 394, 438  # middles of a count of passes, of guesses and of signs
+ONE, SIX = 384, 444  # middles of one pass's guesses and of six', side by side
+LETTERS, NAME, LARGE = 20, 26, 36  # sizes of words
+DARK, CLOTH, COPIED, SEEN = 0.3, 0.08, 0.2, 0.08  # weight 1; the mask; places
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
     False: (GREY, [(-8, -8), (8, 8), (0, 0), (8, -8), (-8, 8)]),
@@ -31,7 +30,7 @@ def opening() -> Film:
     """The film."""
     layer, head = small.head("repeat")
     rows = small.weights(TEXT)[layer][head].tolist()
-    alone = [next(iter(small.following(TEXT[:n], 1))) for n in range(1, len(TEXT))]
+    alone = [next(iter(small.following(TEXT[:n], 1))) for n in ROWS]
     in_one = [
         small.words[n] for n in small.load()(small.numbered(TEXT))[0, :LAST].argmax(-1).tolist()
     ]
@@ -43,22 +42,26 @@ def opening() -> Film:
         "which followed the first, and guesses it.",
         f"Pass 6: “{alone[-1]}”. {LAST} guesses took {LAST} passes; {right} are right.",
     )
+    aside = *_guesses("six", SIX, alone, GREY), *_count("six", SIX, f"{LAST}", "passes", GREY)
+    beside = _count("one", ONE, "1", "pass", INK)
+    under = _guesses("six", GUESS, alone, GREY, 0)
+    same = *_guesses("one", GUESS, in_one), *_count("one", OVER, "1 pass", "the same six", INK)
     return Film(
-        "One pass, six guesses",
+        "Can one pass do the work of six?",
         [
             *(Frame(_alone(rows, alone, n), told) for n, told in zip(PASSES, tells, strict=True)),
             Frame(
-                _in_one(alone, TEXT[1:], is_open=True),
-                "Can one pass do it? All words are there, so each orange one could copy the next.",
+                [*_copying(), *aside, *beside, *_guesses("one", ONE, TEXT[1:], PURPLE)],
+                "One pass reads the text once: six words ask. But each could copy the next word.",
             ),
             Frame(
-                _in_one(alone, "?" * LAST),
-                "So a curtain hides from each word what follows it: the mask. "
-                "All six rows are one pass.",
+                [*_masked(rows), *aside, *beside, *_guesses("one", ONE, in_one)],
+                "So a mask hides from each word all that follows it. Now one pass has to guess.",
             ),
             Frame(
-                [*_listening(rows, LAST), *_in_one(alone, in_one)],
-                "With it, one pass makes the same six guesses as six passes, both wrong ones too.",
+                [*_masked(rows), *under, *same, *_signs(alone, LAST)],
+                "Yes: with the mask, one pass makes the same six guesses as six passes, "
+                "both wrong ones too.",
             ),
         ],
         HIGH,
@@ -67,51 +70,71 @@ def opening() -> Film:
 
 def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part]:
     """So many passes: each wrote a row, whose last word guesses. All else is still to come."""
-    parts = _listening(rows, n)
-    for row in range(1, len(TEXT)):
-        (colour, weight), many = (INK, 600) if row == n else (GREY, 400), row if row <= n else 0
-        parts += _row(row, many)
-        parts.append(word(f"pass {row}", 10, _line(row), f"{row}", colour, "middle", SMALL, weight))
-        if many:
-            parts.append(word(f"guess {row}", ONLY, _line(row), guesses[row - 1], size=LETTERS))
-        if row < n or n == LAST:
-            parts.append(_sign(row, guesses, ONLY + TICK))
-    parts.append(word("passes", 2, HEAD, "pass", GREY, "start", SMALL))
-    return [*parts, word("hides", FIRST, HEAD, "still to come", *NAME), *_count(ONLY, n, GREY)]
-
-
-def _in_one(alone: Sequence[str], guesses: Sequence[str], is_open: bool = False) -> list[Part]:
-    """All rows in one pass, what they guess, or copy, and what six passes guessed."""
-    parts, middle = list[Part](), (GUESS + ONE) / 2
-    for row, (guess, kept) in enumerate(zip(guesses, alone, strict=True), 1):
-        y, colour = _line(row), PURPLE if is_open else INK
-        if is_open:
-            parts.append(_cell(f"next {row}", row, row, PURPLE, CLOTH))
-        elif guess == kept:
-            parts.append(word(f"same {row}", middle, y, "=", GREY, size=LETTERS))
-            parts.append(_sign(row, alone, ONE + TICK))
-        parts += _row(row, len(TEXT) if is_open else row)
-        parts.append(word(f"guess {row}", GUESS, y, kept, GREY, size=LETTERS))
-        parts.append(word(f"one {row}", ONE, y, guess, colour, size=LETTERS, weight=600))
-    high, low, tip, y = TOP + 1.5, TOP + LAST * TALL - 1.5, middle + 10, HEAD - 36
-    for x, foot in ((LEFT - 10, 6), (EDGE + 10, -6)):
-        bracket = [(x + foot, high), (x, high), (x, low), (x + foot, low)]
-        parts.append(line(f"bracket {foot}", bracket, GREY, 3))
-    arrow = [(middle - 10, y), (tip, y), (tip - 7, y - 6), (tip, y), (tip - 7, y + 6)]
-    masked = line("becomes", arrow, INK, 3), word("hides", FIRST, HEAD, "the mask", *NAME)
+    parts = [*_mask(n), *_listening(rows, n)]
+    for row in ROWS:
+        look = (INK, 600) if row == n else (GREY, 400)
+        parts.append(_word(f"asks {row}", ASKS, row, f"{row}", *look))
+        for m, each in enumerate(TEXT[: row if row <= n else 0]):
+            look = (ORANGE, 600) if m == row - 1 else (INK, 400)
+            parts.append(_word(f"word {m} of {row}", PLACES[m], row, each, *look))
     return [
         *parts,
-        *(() if is_open else masked),
-        *_count(GUESS, LAST, GREY),
-        *_count(ONE, 1, INK, "one "),
+        word("pass", ASKS, HEAD, "pass", GREY, size=SMALL),
+        word("hides", EDGE - 10, _line(1), "still to come", PURPLE, "end", LETTERS, 600),
+        *_count("six", OVER, f"{n}", "passes" if n > 1 else "pass", GREY),
+        *_guesses("six", GUESS, guesses[:n]),
+        *_signs(guesses, n if n == LAST else n - 1),
     ]
 
 
-def _count(x: float, n: int, colour: str | Colour, which: str = "") -> list[Part]:
+def _copying() -> list[Part]:
+    """One pass without a mask: from the word after each that asks to what it could say."""
+    parts, tip = [*_mask(LAST, is_open=True), *_map(len(TEXT))], ONE - 24
+    for row in ROWS:
+        y = _line(row) - 0.35 * LETTERS
+        arrow = [(PLACES[row], y), (tip, y), (tip - 6, y - 5), (tip, y), (tip - 6, y + 5)]
+        parts.append(_cell(f"copied {row}", row, row, PURPLE, COPIED))
+        parts.append(line(f"copies {row}", arrow, PURPLE, 2))
+        if row < LAST:
+            parts += _text(row, 0)  # all rows of words end in one
+    return parts
+
+
+def _masked(rows: list[list[float]]) -> list[Part]:
+    """One pass behind the mask."""
+    name = word("hides", EDGE - 10, TOP + TALL + 9, "the mask", PURPLE, "end", NAME, 600)
+    return [*_mask(LAST), *_map(0), *_listening(rows, LAST, is_told=True), name]
+
+
+def _map(ahead: int) -> list[Part]:
+    """What each word that asks can see of the text, which stands once: so many words ahead."""
+    asks = [_word(f"asks {row}", ASKS, row, TEXT[row - 1], ORANGE) for row in ROWS]
+    seen = [(row, m) for row in ROWS for m in range(min(row + ahead, len(TEXT)))]
+    cells = [_cell(f"seen {row} {m}", row, m, GREY, SEEN) for row, m in seen]
+    return [*cells, *asks, *_text(LAST)]
+
+
+def _text(row: int, opacity: float = 1) -> list[Part]:
+    """A row of words, over all."""
+    words = TEXT if row == LAST else TEXT[:row]
+    return [
+        word(f"word {m} of {row}", PLACES[m], HEAD, each, size=LETTERS, weight=600, opacity=opacity)
+        for m, each in enumerate(words)
+    ]
+
+
+def _guesses(
+    which: str, x: float, guesses: Sequence[str], colour: str | Colour = INK, opacity: float = 1
+) -> list[Part]:
+    look = colour, 600, opacity
+    return [_word(f"{which} {row}", x, row, each, *look) for row, each in enumerate(guesses, 1)]
+
+
+def _count(which: str, x: float, count: str, counted: str, colour: str | Colour) -> list[Part]:
     """So many passes, over their guesses."""
     return [
-        word(f"{which}count", x, HEAD - 20, f"{n}", colour, size=COUNT, weight=700),
-        word(f"{which}counted", x, HEAD, "passes" if n > 1 else "pass", colour, size=SMALL),
+        word(f"{which} count", x, COUNT, count, colour, size=LARGE, weight=700),
+        word(f"{which} {counted}", x, HEAD, counted, colour, size=SMALL),
     ]
 
 
@@ -120,32 +143,41 @@ def _line(row: int) -> float:
     return TOP + TALL * (row - 0.5) + 0.35 * LETTERS
 
 
-def _row(row: int, many: int) -> list[Part]:
-    """So many words, of which one asks, and a curtain from there on; purple is what it hid."""
-    top, x, parts = TOP + TALL * (row - 1), LEFT + STEP * many, list[Part]()
-    for m, each in enumerate(TEXT[:many]):
-        colour = ORANGE if m == row - 1 else INK if m < row else PURPLE
-        weight, opacity = (600, 1) if m in (row - 1, row) else (400, BEFORE)
-        look = colour, "middle", LETTERS, weight, opacity
-        parts.append(word(f"word {m} of {row}", PLACES[m], _line(row), each, *look))
-    low, hem, is_there = top + TALL + SEAM, min(x + 2, EDGE), float(0 < many <= LAST)
-    corners = [(x, top), (EDGE, top), (EDGE, low), (x, low)]
+def _word(
+    key: str,
+    x: float,
+    row: int,
+    text: str,
+    colour: str | Colour,
+    weight: int = 600,
+    opacity: float = 1,
+) -> Part:
+    return word(key, x, _line(row), text, colour, "middle", LETTERS, weight, opacity)
+
+
+def _mask(n: int, is_open: bool = False) -> list[Part]:
+    """It hides from the last words of so many rows what follows; it opens to the right."""
+    hem = []
+    for row in ROWS:
+        x = EDGE if is_open else LEFT + STEP * min(row, n)
+        hem += [(x, TOP + TALL * min(row - 1, n)), (x, TOP + TALL * min(row, n))]
     return [
-        *parts,
-        area(f"behind {row}", corners, GROUND),  # words that come are uncovered
-        area(f"curtain {row}", corners, PURPLE, CLOTH),
-        line(f"hem {row}", [(hem, top), (hem, low)], PURPLE, 4, is_there, cap="butt"),
+        area("mask", [(EDGE, TOP), *hem, (EDGE, hem[-1][1])], PURPLE, CLOTH),
+        line("hem", hem, PURPLE, 3, float(not is_open), cap="butt"),
     ]
 
 
-def _listening(rows: list[list[float]], n: int) -> list[Part]:
-    """To what words listen that come again, as dark as its weight."""
-    cells = []
+def _listening(rows: list[list[float]], n: int, is_told: bool = False) -> list[Part]:
+    """To what words listen most that come again, as dark as its weight, which may be told."""
+    parts = []
     for row in range(AGAIN + 1, n + 1):
         weight = max(rows[row - 1])
         place = rows[row - 1].index(weight)
-        cells.append(_cell(f"listens {row}", row, place, BLUE, DARK * weight))
-    return cells
+        parts.append(_cell(f"listens {row}", row, place, BLUE, DARK * weight))
+        if is_told:
+            told = PLACES[place], _line(row) - 1, f"{weight:.2f}"
+            parts.append(word(f"weight {row}", *told, size=SMALL))
+    return parts
 
 
 def _cell(key: str, row: int, place: int, colour: Colour, dark: float) -> Part:
@@ -154,8 +186,12 @@ def _cell(key: str, row: int, place: int, colour: Colour, dark: float) -> Part:
     return box(key, corner, (STEP - 2, TALL - 8), colour, dark)
 
 
-def _sign(row: int, guesses: Sequence[str], x: float) -> Part:
-    """Whether a row's guess is the word that came."""
-    colour, points = SIGNS[guesses[row - 1] == TEXT[row]]
-    y = _line(row) - 0.35 * LETTERS
-    return line(f"sign {row}", [(x + right, y + down) for right, down in points], colour, 4)
+def _signs(guesses: Sequence[str], n: int) -> list[Part]:
+    """Whether so many guesses are the words that came."""
+    parts = []
+    for row in ROWS[:n]:
+        colour, points = SIGNS[guesses[row - 1] == TEXT[row]]
+        y = _line(row) - 0.35 * LETTERS
+        moved = [(TICK + right, y + down) for right, down in points]
+        parts.append(line(f"sign {row}", moved, colour, 4))
+    return parts
