@@ -861,26 +861,32 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert hard[[0, *(jumps + 1)]].tolist() == [1, 10, 35]
     frames, names = shown("01-soft-lookup"), ("hard", "soft")
     texts = [texts_of("01-soft-lookup", n) for n in range(len(frames))]
-    x, y = points(frames[-1]["glides"]).T
-    drawn = np.interp(
-        first + (x - film.LEFT) / (film.RIGHT - film.LEFT) * (last - first), ways, soft
-    )
-    np.testing.assert_allclose((film.FLOOR - y) / film.UNIT, drawn, atol=0.05)
+    for parts, close in ((frames[-2], 0), (frames[-1], film.CLOSE)):
+        ways_drawn = np.linspace(film.ENDS[close], last if close else film.STOPS[-2], 91)
+        stands = [(film._x(way, close), film._y(film.answers(way)[1], close)) for way in ways_drawn]
+        np.testing.assert_allclose(points(parts["glides"]), stands, atol=0.06)
+        for m in range(close, 3):  # both scales end at books
+            side = float(parts[f"book {m}"]["x"]) + film.SPINE[0] / 2
+            assert side == pytest.approx(film._x(film.ENDS[m], close), abs=0.01)
+            level = points(parts[f"level {m}"])[0, 1]
+            share = (film.SALT[m] - film.SALT[close]) / (35 - film.SALT[close])
+            assert (film.FLOOR - level) / (film.FLOOR - film.TOP) == pytest.approx(share, abs=1e-3)
     for parts, stop in zip(frames, film.STOPS, strict=True):
-        thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(3)]
-        np.testing.assert_allclose(np.array(thick) / film.FULL, film.answers(stop)[2], atol=0.02)
-        assert float(parts["asks"]["cx"]) == pytest.approx(film._x(stop), abs=0.01)
+        close = film.CLOSE if parts is frames[-1] else 0
+        thick = [float(parts[f"pours {m}"]["stroke-width"]) for m in range(close, 3)]
+        shares = film.answers(stop)[2][close:]
+        np.testing.assert_allclose(np.array(thick) / film.FULL, shares, atol=0.02)
+        assert float(parts["asks"]["cx"]) == pytest.approx(film._x(stop, close), abs=0.01)
     for says, parts, stop in zip(texts[:-1], frames[:-1], film.STOPS[:-1], strict=True):
         hard, mixed = film.answers(stop)[:2]
         assert [says[f"{name} says"] for name in names] == [f"{hard}", f"{mixed:.0f}"]
         place = [float(parts["answers"][way]) for way in ("cx", "cy")]
-        assert place == pytest.approx([film._x(stop), film.FLOOR - film.UNIT * mixed], abs=0.01)
+        assert place == pytest.approx([film._x(stop), film._y(mixed)], abs=0.01)
         assert points(parts["glides"])[-1] == pytest.approx(place, abs=0.1)  # no further
         traced = [points(look)[:, 0].max() for key, look in parts.items() if key[:5] == "step "]
         assert max(traced, default=film.LEFT) == pytest.approx(place[0], abs=0.1)
         square = float(parts[f"hard {hard}"]["y"]) + 8
-        assert film.FLOOR - square == pytest.approx(film.UNIT * hard, abs=0.01)
-    assert [f"{each:.0f}" for each in film.answers(film.STOPS[5])[:2]] == ["35", "35"]
+        assert square == pytest.approx(film._y(hard), abs=0.01)
     steps = [film.STEP, film.STOPS[1:3], film.STOPS[3:5]]
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = opening_of("01-soft-lookup").state["frames"][4]["told"]
@@ -891,17 +897,12 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
     moved = [int(texts[-1][f"{name} says"]) for name in names]
     assert moved == (after - before).round().tolist() == [0, 7]
-    end, edges = frames[-1], [film._x(way) for way in film.STEP]
-    strip, lens = (np.array([*map(float, [*end[key].values()][:4])]) for key in ("step", "lens"))
-    np.testing.assert_allclose(lens[2:], film.LARGER * strip[2:], atol=0.1)  # the strip, larger
-    rim = np.array([1, -1]) * film.RIM / film.LARGER
-    assert strip[0] + [0, strip[2]] + rim == pytest.approx(edges, abs=0.02)
-    for name, *salt in zip(names, before, after, strict=True):  # the strip, larger
-        stand = [[x, film._y(at)] for x, at in zip(edges, salt, strict=True)]
-        larger = np.array(lens[:2]) + film.LARGER * (np.array(stand) - strip[:2])
-        np.testing.assert_allclose(points(end[f"{name} goes"])[[0, -1]], larger, atol=0.1)
-    rise = points(end["rise"])[[-1, 0], 1], points(end["soft goes"])[[0, -1], 1]
-    assert rise[0] == pytest.approx(rise[1])
+    end, edges = frames[-1], [film._x(way, film.CLOSE) for way in film.STEP]
+    assert [float(end[key]["cx"]) for key in ("asked", "asks")] == pytest.approx(edges, abs=0.01)
+    for name, *salt in zip(names, before, after, strict=True):
+        stand = [[x, film._y(at, film.CLOSE)] for x, at in zip(edges, salt, strict=True)]
+        np.testing.assert_allclose(points(end[f"{name} goes"])[[0, -1]], stand, atol=0.1)
+    assert points(end["rise"])[:, 1] == pytest.approx(points(end["soft goes"])[[0, -1], 1])
 
 
 @pytest.mark.lessons("01-soft-lookup")
