@@ -75,9 +75,7 @@ def opening() -> Film:
             f"Back to “{TEXT[-1]}”, without {its}: “{FORMS[1]}”. Wrong, but it fits “{TEXT[-1]}”.",
             off=(SUBJECT,),
         ),
-        State(
-            f"And “{ONE}” gives “{VERB}”, by luck: the last noun decides.", HEADS, (SUBJECT,), ONE
-        ),
+        State(f"With “{ONE}”, “{VERB}” is luck: the last noun decides.", HEADS, (SUBJECT,), ONE),
         State(
             f"H{its[1:]} finds the {king}: with it the first noun decides {first:.0%}. "
             f"Without it, the last decides {last:.0%}.",
