@@ -25,18 +25,20 @@ HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LETTERS = 270, 25
 PLACES = places(TEXT, LETTERS, gap=15, left=4)
-LINES = (236, 184, 142)  # of words, over as many rows of a table
-TOPS = {3: 0.11, 0: 0.37, 2: 0.62, 1: 0.86}  # of heads' arcs, as shares of the words' height
+LINES, COUNTED = (197, 162, 142), 84  # of words, over as many rows of a table; over bars
+TALL = {3: 102, 0: 73, 2: 44, 1: 15}  # heads' arcs
 APART = 12  # from one arc's foot to the next, at one word
 BADGE, WAITING = 12, 32  # a number's radius; from one to the next that waits
 WAY = (330, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
 HEADING, ROWS, BAND = 40, {"on": 48, "off": 90}, 38  # of the table, under words; how tall rows are
-COLUMNS = {TEXT[-1]: 244, ONE: 396}  # their middles
+COLUMNS = {TEXT[-1]: 190, ONE: 310}  # their middles
 OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
 WHOSE = {"on": ITS, "off": LAST}  # who decides
-WON = 136  # where bars begin of how often each noun decides; they end with the sheet
-ON, OFF, PALE = "500 0", "5 9", 0.3  # dashes of arcs; of those that do not count
+WON = 124  # where bars begin of how often each noun decides; they end with the sheet
+BARS, BAR = {"on": 140, "off": 208}, 60  # their tops; how tall they are
+ALL = 2 * len(SINGULAR) * len(PLURAL) * len(BESIDE)  # sentences that are counted
+ON, OFF = "500 0", "5 9"  # dashes of arcs
 
 
 class State(NamedTuple):
@@ -47,7 +49,7 @@ class State(NamedTuple):
         seen: heads that have been spoken of; of others nothing is known.
         off: heads that are removed; None before the verb is asked for.
         last: the last word.
-        counted: how often each noun decides is said; heads that do not matter are pale.
+        counted: how often each noun decides is said; only the subject's head is seen.
     """
 
     told: str
@@ -73,11 +75,12 @@ def opening() -> Film:
             f"Back to “{TEXT[-1]}”, without {its}: “{FORMS[1]}”. Wrong, but it fits “{TEXT[-1]}”.",
             off=(SUBJECT,),
         ),
-        State(f"And “{ONE}” makes it “{VERB}”: the last noun decides now.", HEADS, (SUBJECT,), ONE),
+        State(f"With “{ONE}”, “{VERB}” is luck: the last noun decides.", HEADS, (SUBJECT,), ONE),
         State(
-            f"If the two nouns disagree, the first decides {100 * first:.0f} of 100 with {its}. "
-            f"Without it the last decides {100 * last:.0f}.",
-            off=(SUBJECT,),
+            f"H{its[1:]} finds the {king}: with it the first noun decides {first:.0%}. "
+            f"Without it, the last decides {last:.0%}.",
+            [SUBJECT],
+            (SUBJECT,),
             counted=True,
         ),
     ]
@@ -88,9 +91,9 @@ def opening() -> Film:
             verb = FORMS[singular(state.off, state.last) < 0.5]
             tried["off" if state.off else "on", state.last] = verb
         parts = [*_arcs(state), *_words(state, led), *_next(_line(state), verb, led)]
-        parts += [*_found(state), *(_tried(tried, state) if tried else [])]
+        parts += _counted() if state.counted else [*_found(state), *_tried(tried, state)]
         frames.append(Frame(parts, state.told))
-    return Film(f"Take {its} away, and the last noun mostly wins", frames, HIGH)
+    return Film(f"Which head finds the {king}?", frames, HIGH)
 
 
 def singular(off: Collection[int], last: str = TEXT[-1]) -> float:
@@ -141,7 +144,7 @@ def _named(head: int) -> str:
 
 def _line(state: State) -> float:
     """Of words."""
-    return LINES[0 if state.off is None else 1 + len(state.off)]
+    return COUNTED if state.counted else LINES[0 if state.off is None else 1 + len(state.off)]
 
 
 def _words(state: State, led: Colour) -> list[Part]:
@@ -190,22 +193,12 @@ def _found(state: State) -> list[Part]:
 
 
 def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
-    """Which verb won, with the subject's head and without it, by the last word; or how often each
-    noun decides."""
+    """Which verb won, with the subject's head and without it, by the last word."""
     parts, floor = list[Part](), _line(state)
     for name in dict.fromkeys(row for row, _ in tried):
-        y, says = floor + ROWS[name], f"with {_named(SUBJECT)}" if name == "on" else "without it"
+        y = floor + ROWS[name]
         parts.append(box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12))
-        parts.append(word(f"row {name}", 10, y + 25, says, GREY, "start", SMALL))
-        parts += _deciding(name, y) if state.counted else []
-    if state.counted:
-        y = floor + HEADING
-        return [
-            *parts,
-            word("who", 10, y, "who decides", GREY, "start", SMALL),
-            word("first", WON, y, "first noun", ITS, "start", SMALL, 600),
-            word("last", WIDE, y, "last noun", LAST, "end", SMALL, 600),
-        ]
+        parts.append(_row(name, y + 25))
     for last in dict.fromkeys(last for _, last in tried):
         weight, y = 600 if last == state.last else 400, floor + HEADING
         parts.append(word(f"of {last}", COLUMNS[last], y, last, GREY, weight=weight))
@@ -216,18 +209,31 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
             at, y = x + 44, y - 8
             ends = [(at - 7, y - 7), (at + 7, y + 7), (at, y), (at + 7, y - 7), (at - 7, y + 7)]
             parts.append(line(f"cross {row} {last}", ends, WHOSE[row], 3))
+        elif row == "off":
+            parts.append(word("luck", x + 40, y - 1, "by luck", LAST, "start", SMALL))
     return parts
 
 
-def _deciding(name: str, y: float) -> list[Part]:
-    """How often the first noun decides, and, in what remains of the bar, the last."""
-    parts, left, last = list[Part](), float(WON), follows_last(OFFS[name])
-    for noun, share, colour in (("first", 1 - last, ITS), ("last", last, LAST)):
-        wide, of = (WIDE - WON) * share, " of 100" if share > 0.5 else ""
-        says, x = f"{100 * share:.0f}{of}" if share else "", left + wide / 2
-        parts.append(box(f"{noun} {name}", (left, y), (wide, BAND), colour))
-        parts.append(word(f"{noun} of {name}", x, y + 28, says, GROUND, size=24, weight=700))
-        left += wide
+def _row(name: str, y: float) -> Part:
+    says = f"with {_named(SUBJECT)}" if name == "on" else "without it"
+    return word(f"row {name}", 10, y, says, GREY, "start", SMALL)
+
+
+def _counted() -> list[Part]:
+    """How often the first noun decides, and, in what remains of each bar, the last."""
+    says = f"{ALL} sentences whose nouns disagree"
+    parts = [word("of all", 10, BARS["on"] - 12, says, GREY, "start", SMALL)]
+    for name, y in BARS.items():
+        last = follows_last(OFFS[name])
+        meet = WON + (1 - last) * (WIDE - WON)
+        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", WON, 1 - last)
+        parts += [
+            _row(name, y + 36),
+            box(f"first {name}", (WON, y), (meet - WON, BAR), ITS),
+            box(f"last {name}", (meet, y), (WIDE - meet, BAR), LAST),
+            word(f"noun {name}", x + 14, y + 36, f"{noun} noun decides", GROUND, "start", SMALL),
+            word(f"most {name}", WIDE - 14, y + 42, f"{share:.0%}", GROUND, "end", 36, 700),
+        ]
     return parts
 
 
@@ -235,24 +241,24 @@ def _arcs(state: State) -> list[Part]:
     """From the last word to that which each head looks at most, one arc over the other."""
     now, floor, badges = _rows((*TEXT[:-1], state.last)), _line(state) - 26, list[Part]()
     parts = []
-    for n, head in enumerate(TOPS):
-        start = PLACES[-1] + APART * ((len(TOPS) - 1) / 2 - n)
-        pull = (1 - TOPS[head]) * floor / 0.75
+    for n, head in enumerate(TALL):
+        start = PLACES[-1] + APART * ((len(TALL) - 1) / 2 - n)
+        pull = TALL[head] / 0.75
         if not state.seen:  # it may look at any word
             may = (f"asks {n}", start, PLACES[n], floor, 1, GREY)
             parts.append(arc(*may, pull=pull, dashes=OFF, thickest=2))
         if head not in state.seen:
-            badges += _badge(head, NEXT + WAITING * (head - 1.5), _line(state) - 132, GREY, GROUND)
+            at = NEXT + WAITING * (head - 1.5), _line(state) - 132
+            badges += [] if state.counted else _badge(head, *at, GREY, GROUND)
             continue
         to, is_off = _looks_at(head), head in (state.off or ())
-        same = [each for each in TOPS if _looks_at(each) == to]
+        same = [each for each in TALL if _looks_at(each) == to]
         end = PLACES[to] + APART * (same.index(head) - (len(same) - 1) / 2)
-        colour, pale = GREY if is_off else _colour(head), state.counted and head != SUBJECT
-        dashes, seen = OFF if is_off else ON, PALE if pale else 1
-        each = (f"{head} to {to}", start, end, floor, now[head][to], colour, seen)
+        colour, dashes = (GREY, OFF) if is_off else (_colour(head), ON)
+        each = (f"{head} to {to}", start, end, floor, now[head][to], colour)
         parts.append(arc(*each, dashes=dashes, pull=pull))
-        face, ink = (GROUND, colour) if is_off or pale else (colour, GROUND)
-        badges += _badge(head, (start + end) / 2, TOPS[head] * floor, face, ink, colour)
+        face, ink = (GROUND, colour) if is_off else (colour, GROUND)
+        badges += _badge(head, (start + end) / 2, floor - TALL[head], face, ink, colour)
     return [*parts, *badges]
 
 

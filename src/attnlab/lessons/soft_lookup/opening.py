@@ -23,14 +23,14 @@ from attnlab.lessons.soft_lookup.turning import BOOKS, KEYS, LENGTH, SALT, weigh
 
 ENDS = tuple(math.degrees(math.atan2(salt, fresh)) for fresh, salt in KEYS[:3])  # and marshes
 JUMPS = tuple((one + other) / 2 for one, other in pairwise(ENDS))  # all keys are as long
-STOPS = (ENDS[0], -7, 7, 67, 81, ENDS[2], 67)  # of the question, degrees
+STOPS = (ENDS[0], -7, 7, 67, 81, 67)  # of the question, degrees
 STEP = (53, 67)  # of the question, at the end
 
 HIGH, LEFT, RIGHT = 270, 72, 332  # of the sheet; ends of the way that the question goes
 SPINE, ASKS = (88, 48), 84  # of a book; the level of the question
-FLOOR, UNIT = 258, 4.1  # of no salt; px for 1 g/l
+FLOOR, TOP = 242, 112  # of what the first and the last book seen say
 FULL, ENDED, SAYS = 26, 354, 376  # how thick all of an answer is; ends of levels; of both answers
-LARGER, SEEN, FLAT, RIM = 2.8, 288, 248, 8  # of the lens: how much, where, and its rim
+CLOSE, DIM = 1, 0.45  # at the end: the first book; how much is seen of all but the step
 MIXED = 2  # the frame that says what is mixed
 
 
@@ -38,7 +38,14 @@ def opening() -> Film:
     """The film."""
     told = _told()
     frames = [Frame([*_scene(n), *_now(n)], says) for n, says in enumerate(told[:-1])]
-    last = Frame([*_beam(), *_scene(len(frames)), *_lens()], told[-1])
+    *scene, asks, question, _, _ = _scene(len(frames), CLOSE)
+    dim = [
+        each._replace(look={**each.look, "opacity": DIM * float(each.look["opacity"])})
+        if each.tag != "text"
+        else each
+        for each in scene
+    ]
+    last = Frame([*dim, *_step(), asks, question], told[-1])
     return Film("Hard lookups jump, soft ones glide", [*frames, last], HIGH)
 
 
@@ -54,33 +61,32 @@ def _told() -> list[str]:
     soft = [f"{answers(stop)[1]:.0f}" for stop in STOPS]
     low, middle, high, *_ = SALT
     return [
-        f"We ask about rivers. Of three books, hard reads the closest: {low}. "
-        f"Soft adds a little of marshes: {soft[0]}.",
+        "A question moves along a shelf. Near means alike. "
+        f"Hard reads the nearest book: {low}. Soft mixes all three: {soft[0]}.",
         f"The question moves towards marshes. Hard stays at {low}. Soft climbs to {soft[1]}.",
         f"One small step more: hard jumps to {middle}. Soft mixes two books: {soft[MIXED]}.",
         f"Past marshes, hard stays at {middle}. Soft climbs to {soft[3]}.",
         f"The same small step: hard jumps to {high}. Soft glides to {soft[4]}.",
-        f"At seas both say {high}, rounded.",
-        f"Take one small step. Soft rises by {_moved()[1]:.0f}: it shows which way is up. "
-        f"Hard rises by {_moved()[0]:.0f}: here, it shows nothing.",
+        f"Closer: here one small step adds {_moved()[1]:.0f} to soft, {_moved()[0]:.0f} to hard. "
+        "Soft answers every small step, hard only at its jumps.",
     ]
 
 
-def _x(degrees: float) -> float:
-    return LEFT + (RIGHT - LEFT) * (degrees - ENDS[0]) / (ENDS[2] - ENDS[0])
+def _x(degrees: float, first: int = 0) -> float:
+    return LEFT + (RIGHT - LEFT) * (degrees - ENDS[first]) / (ENDS[2] - ENDS[first])
 
 
-def _y(salt: float) -> float:
-    return FLOOR - UNIT * salt
+def _y(salt: float, first: int = 0) -> float:
+    return FLOOR - (FLOOR - TOP) * (salt - SALT[first]) / (SALT[2] - SALT[first])
 
 
-def _scene(n: int) -> list[Part]:
-    """The shelf, the question and its answers so far; at last, all of them."""
-    x, (hard, soft, shares) = _x(STOPS[n]), answers(STOPS[n])
+def _scene(n: int, first: int = 0) -> list[Part]:
+    """The shelf from a book on, the question and its answers so far; if close, all of them."""
+    x, (hard, soft, shares) = _x(STOPS[n], first), answers(STOPS[n])
     flows, books, levels = list[Part](), list[Part](), list[Part]()
-    for m, share in enumerate(shares):
-        at, salt, colour = _x(ENDS[m]), _y(SALT[m]), SERIES[m]
-        foot, thick = (at, 4 + SPINE[1]), max(FULL * share, 0.5)
+    for m in range(first, 3):
+        at, salt, colour = _x(ENDS[m], first), _y(SALT[m], first), SERIES[m]
+        foot, thick = (at, 4 + SPINE[1]), max(FULL * shares[m], 0.5)
         flow = curve(f"pours {m}", foot, (x, ASKS), colour, thick, 0.75, upright=True)
         flows.append(flow._replace(look={**flow.look, "stroke-linecap": "butt"}))
         books += [
@@ -92,28 +98,28 @@ def _scene(n: int) -> list[Part]:
             line(f"level {m}", [(LEFT - 20, salt), (ENDED, salt)], colour, 1, 0.5),
             word(f"salt {m}", LEFT - 28, salt + 7, f"{SALT[m]}", colour, "end", weight=600),
         ]
-    between = (_y(SALT[1]) + _y(SALT[2])) / 2
+    between = (_y(SALT[1], first) + TOP) / 2
     return [
         *levels,
         *(
             word(f"of {says}", LEFT - 28, between + down, says, GREY, "end", SMALL)
             for says, down in (("salt", -4), ("g/l", 17))
         ),
-        line("now", [(x, ASKS), (x, _y(min(hard, soft)))], INK, 1.5),
-        *_traces(ENDS[2] if n == len(STOPS) - 1 else STOPS[n]),
+        line("now", [(x, ASKS), (x, _y(min(hard, soft), first))], INK, 1.5),
+        *_traces(ENDS[2] if first else STOPS[n], first),
         *flows,
         *books,
         dot("asks", x, ASKS, FULL / 2),
         word("question", x, ASKS + 7, "?", GROUND, weight=700),
-        _square(f"hard {hard}", x, _y(hard)),  # it jumps
-        dot("answers", x, _y(soft), 6, ORANGE, edge=GROUND),
+        _square(f"hard {hard}", x, _y(hard, first)),  # it jumps
+        dot("answers", x, _y(soft, first), 6, ORANGE, edge=GROUND),
     ]
 
 
 def _now(n: int) -> list[Part]:
     """Both answers to what is asked, in numbers that stay in their places; once, what is mixed."""
     hard, soft, shares = answers(STOPS[n])
-    parts = _says(f"{soft:.0f}", f"{hard}", SAYS, (170, 254))
+    parts = _says(f"{soft:.0f}", f"{hard}")
     if n == MIXED:
         pairs = [*zip(shares, SALT, strict=False)][:2]
         mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs) + " ≈"
@@ -125,13 +131,14 @@ def _now(n: int) -> list[Part]:
     return parts
 
 
-def _says(soft: str, hard: str, x: float, floors: Place) -> list[Part]:
+def _says(soft: str, hard: str) -> list[Part]:
     """Two large numbers, each under its answer's sign and name."""
+    x, floors = SAYS, (170, 254)
     parts = [
         dot("soft sign", x + 9, floors[0] - 50, 6, ORANGE),
         _square("hard sign", x + 9, floors[1] - 50),
     ]
-    for name, says, floor in (("soft", soft, floors[0]), ("hard", hard, floors[1])):
+    for name, says, floor in zip(("soft", "hard"), (soft, hard), floors, strict=True):
         ink = ORANGE if name == "soft" else GREY
         parts += [
             word(f"{name} name", x + 26, floor - 43, name, ink, "start", weight=600),
@@ -150,54 +157,44 @@ def _moved() -> list[float]:
     return [after - before for before, after in zip(*(answers(at)[:2] for at in STEP), strict=True)]
 
 
-def _seen(degrees: float, salt: float) -> Place:
-    """Where the lens shows what an answer is."""
-    return SEEN + LARGER * (_x(degrees) - _x(STEP[0])), FLAT + LARGER * (_y(salt) - _y(SALT[1]))
-
-
-def _beam() -> list[Part]:
-    """Where the last step begins."""
-    x = _x(STEP[0])
-    return [
-        line("was", [(x, ASKS), (x, _y(SALT[1]))], INK, 1.5, 0.3),
-        dot("asked", x, ASKS, FULL / 2, INK, 0.3),
-    ]
-
-
-def _lens() -> list[Part]:
-    """What the last step does to both answers, larger."""
-    ways = [STEP[0] + (STEP[1] - STEP[0]) * n / 20 for n in range(21)]
-    glides = [_seen(at, answers(at)[1]) for at in ways]
-    (left, floor), (right, top) = glides[0], glides[-1]
-    corner, size = (left - RIM, top - RIM), (right - left + 2 * RIM, FLAT - top + 2 * RIM)
-    wide, high = (each / LARGER for each in size)
-    x, y = _x(STEP[0]) - RIM / LARGER, _y(SALT[1]) + RIM / LARGER - high
-    tick, bracket = right + RIM + 4, right + RIM + 9
+def _step() -> list[Part]:
+    """What the last step does to both answers."""
+    start, end = (_x(at, CLOSE) for at in STEP)
+    glides = _glides(*STEP, CLOSE)
+    floor, top = glides[0][1], glides[-1][1]
     hard, soft = _moved()
     return [
-        box("step", (x, y), (wide, high), GREY, 0.2),
-        line("to 0", [(x + wide, y), corner], GREY, 1),
-        line("to 1", [(x + wide, y + high), (corner[0], corner[1] + size[1])], GREY, 1),
-        box("lens", corner, size, GROUND),
-        box("lens edge", corner, size, GREY, 0, 1.5),
-        area("rises", [*glides, (right, floor)], ORANGE, 0.15),
-        line("hard goes", [_seen(at, SALT[1]) for at in STEP], GREY, 4),
+        line("was", [(start, ASKS + FULL / 2), (start, FLOOR)], INK, 1.5, DIM),
+        dot("asked", start, ASKS, FULL / 2, INK, DIM),
+        area("rises", [*glides, (end, floor)], ORANGE, 0.2),
         line("soft goes", glides, ORANGE, 6),
-        word("one step", (left + right) / 2, FLAT - 8, "one step", GREY, size=SMALL),
-        line("rise", [(tick, top), (bracket, top), (bracket, floor), (tick, floor)], ORANGE, 3),
-        *_says(f"+{soft:.0f}", f"+{hard:.0f}", bracket + 8, (176, 260)),
+        line("rise", [(end + 4, floor), (end + 4, top)], ORANGE, 8, cap="butt"),
+        line("hard goes", [(start, FLOOR), (end, FLOOR)], GREY, 8, cap="butt"),
+        word("one step", (start + end) / 2, FLOOR + 25, "one step", GREY, size=SMALL),
+        *_says(f"+{soft:.0f}", f"+{hard:.0f}"),
     ]
 
 
-def _traces(stop: float) -> list[Part]:
-    """Both answers to all that has been asked, up to a direction."""
-    borders = [_x(min(at, stop)) for at in (ENDS[0], *JUMPS, ENDS[2])]
-    levels = [_y(salt) for salt in SALT[:3]]
+def _traces(stop: float, first: int) -> list[Part]:
+    """Both answers to all that has been asked, from a book on up to a direction."""
+    borders = [_x(min(at, stop), first) for at in (ENDS[first], *JUMPS[first:], ENDS[2])]
+    levels = [_y(salt, first) for salt in SALT[first:3]]
     steps = [step for step in zip(pairwise(borders), levels, strict=True) if len({*step[0]}) > 1]
     jumps = zip(borders[1 : len(steps)], pairwise(levels), strict=False)
-    ways = [min(ENDS[0] + (ENDS[2] - ENDS[0]) * step / 90, stop) for step in range(91)]
     return [
-        *(line(f"jump {x:.0f}", [(x, a), (x, b)], GREY, 2, 1, "2 5") for x, (a, b) in jumps),
-        *(line(f"step {y:.0f}", [(a, y), (b, y)], GREY, 4, 1, cap="butt") for (a, b), y in steps),
-        line("glides", [(_x(at), _y(answers(at)[1])) for at in ways], ORANGE, 6),
+        *(
+            line(f"jump {m}", [(x, a), (x, b)], GREY, 2, 1, "2 5")
+            for m, (x, (a, b)) in enumerate(jumps, first)
+        ),
+        *(
+            line(f"step {m}", [(a, y), (b, y)], GREY, 4, 1, cap="butt")
+            for m, ((a, b), y) in enumerate(steps, first)
+        ),
+        line("glides", _glides(ENDS[first], stop, first), ORANGE, 6),
     ]
+
+
+def _glides(start: float, stop: float, first: int) -> list[Place]:
+    """The soft answer to all questions from one direction to another."""
+    ways = [start + (stop - start) * step / 90 for step in range(91)]
+    return [(_x(at, first), _y(answers(at)[1], first)) for at in ways]
