@@ -487,8 +487,8 @@ def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> 
         assert weights(BEGUN)[n][BEGUN.index(m)] == pytest.approx(weights()[n][m])
         for each, x in zip(spans, (left, right), strict=True):
             each.append((x - thick / 2, x + thick / 2))
-    for at, m in enumerate(BEGUN):  # from its last word to all, where they are then
-        assert ends(asked[f"{CROSSING[1]} to {m}"])[1] == pytest.approx(german()[at])
+    for place, m in enumerate(BEGUN):  # from its last word to all, where they are then
+        assert ends(asked[f"{CROSSING[1]} to {m}"])[1] == pytest.approx(german()[place])
         assert asked[f"{CROSSING[1]} to {m}"]["stroke-width"] == pytest.approx(THICK / 6, abs=0.01)
     for each in spans:
         assert all(right < left for (_, right), (left, _) in pairwise(sorted(each)))
