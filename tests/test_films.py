@@ -1113,7 +1113,7 @@ def test_lesson_14s_number_is_how_many_texts_are_continued_with_what_followed() 
         stops = zip(film.STOPS[1:], told[1:], strict=True)
         assert passed == {f"{at}": f"{many}" for at, many in stops if at < stop}
     last = opening_of("14-real-model").state["frames"][-1]["told"]
-    assert last.endswith("The first half of the way cost 10, the second 165.")
+    assert last.endswith("Half way cost 10 texts, the rest 165.")
 
 
 @pytest.mark.lessons("14-real-model")

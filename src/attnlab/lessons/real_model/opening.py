@@ -44,20 +44,20 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     own, ways = step(OWN, TEXT), [step(mixed(stop / STEPS), TRADED) for stop in STOPS]
     counts = [_followed(n / STEPS) for n in range(STEPS + 1)]
     all_, half, late, few = (counts[stop] for stop in STOPS)
-    (_, one, other, _, bird), such = TEXT, len(SUCH)
+    _, one, other, _, bird = TEXT
     told = (
         f"“{bird}” came before, and comes again. A small language model mixes in some of each word "
         "so far.",
         f"On average its last layer’s heads mix in mostly “{one}”, which followed “{bird}”. "
         f"All {all_} such texts get what followed.",
         f"“{other}” and “{one}” trade places, and “{ways[0].word}” is written. "
-        f"The {such} texts have any two of {len(OTHERS)} words there, in either order.",
+        f"The {len(SUCH)} texts have any two of {len(OTHERS)} words there, in either order.",
         "In all heads and layers attention goes half way to equal. "
         f"{half} texts still get what followed.",
         f"Three quarters of the way “{ways[2].word}” is still written, but only {late} texts get "
         "what followed.",
         f"All equal: “{ways[3].word}” is written, and {few} texts get what followed. "
-        f"The first half of the way cost {all_ - half}, the second {half - few}.",
+        f"Half way cost {all_ - half} texts, the rest {half - few}.",
     )
     sheets = [[*_poured(), *_curve(counts, ())], [*_poured(own), *_curve(counts, STOPS[:1])]]
     for n, at in enumerate(ways, 1):
