@@ -1,139 +1,118 @@
 """Lesson 14 opens with what is lost if equal weights replace more and more of the model's own.
 
 It first copies what stands after the same word, whichever stands there; late, that is gone.
-A slice of a mix is as wide as its word's weight, the mean of the last layer's heads; the curve says
-in how many pairs of texts, in which two words have traded places, the next words differ. At the
-lesson's end `opening` is called with the learner's own function and text: that film is in `yours`.
+A slice of the mix is as wide as its word's weight, the mean of the last layer's heads; the curve
+says how many texts are continued with what followed. At the lesson's end `opening` is called with
+the learner's own function and text: that film is in `yours`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
-from operator import ne
-
-import torch
+from itertools import permutations
+from math import asin, degrees
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE
 from attnlab.lessons.real_model import yours
-from attnlab.lessons.real_model.writing import Backend, Step, after, mixed, step
+from attnlab.lessons.real_model.writing import OWN, Backend, Step, after, mixed, step
 from attnlab.small.grammar import SINGULAR
 
 TEXT = "bird", "boy", "king", ";", "bird"
 TRADED = "bird", "king", "boy", ";", "bird"
 HUES = {"boy": BLUE, "king": GREEN}  # of words that trade places; others are grey
 OTHERS = [each for each in SINGULAR if each != "bird"]
-PAIRS = [
-    [("bird", *two, ";", "bird") for two in ((a, b), (b, a))] for a, b in combinations(OTHERS, 2)
-]
+SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
 
-STEPS = 32  # from no equal weights to nothing else
-STOPS = 0, 16, 24, 32
+STEPS = 24  # from no equal weights to nothing else
+STOPS = 0, 12, 18, 24
 
-HIGH, LEFT, COLUMN = 270, 38, 52  # of the sheet; where words begin, and the room of each
+HIGH, LEFT, COLUMN = 270, 46, 54  # of the sheet; where words begin, and the room of each
 RIGHT = LEFT + COLUMN * (len(TEXT) + 1)
-NEXT, ROW, GAP, BENDS = RIGHT + 22, 30, 4, 16  # next words; words' height; mixes apart; of a side
-ALONE, BOTH = (240, 190, 36), (96, 71, 30)  # middle between mixes; to words; a mix's height
-TOP, BASE, FLOOR = 207, 243, 264  # of the curve, at whose base no pair differs; of words under it
-SIZE, LARGE, LARGEST, HUGE, HEAVY = 22, 28, 36, 42, 700  # of words; weight
+NEXT, LINE, BENDS = RIGHT + 16, 30, 16  # x of the next word; y of the text; of a ribbon's side
+MOUTH, RIM, THICK, GAP = 40, 74, 32, 2  # y of ribbons' ends; the mix's height; between slices
+HOP = 14  # how far words that trade places go up and down
+HEADING, TOP, BASE, FLOOR = 131, 143, 245, 265  # y of the curve's words, and of 0 texts
+SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
     """The film; with a learner's own function and words that the model knows, that of `yours`."""
     if function is not None:
         return yours.film(function, text)
-    both = [[step(mixed(stop / STEPS), each) for each in (TEXT, TRADED)] for stop in STOPS]
-    (own, traded), *_, (equal, _) = both
-    (_, one, other, _, bird), apart = TEXT, _apart()
-    counts = [apart[stop] for stop in STOPS]
+    own, ways = step(OWN, TEXT), [step(mixed(stop / STEPS), TRADED) for stop in STOPS]
+    counts = [_followed(n / STEPS) for n in range(STEPS + 1)]
+    all_, half, late, few = (counts[stop] for stop in STOPS)
+    _, one, other, _, bird = TEXT
     told = (
         f"“{bird}” came before, and comes again. A small language model mixes in some of each word "
         "so far.",
         f"On average its last layer’s heads mix in mostly “{one}”, which followed “{bird}”. "
-        f"It writes “{own.word}”.",
-        f"“{other}” and “{one}” trade places, and “{traded.word}” is written. "
-        f"Any two of {len(OTHERS)} such words change the next word: {counts[0]} pairs.",
-        "Attention goes towards equal, in all heads and layers. "
-        f"In {counts[1]} pairs the next words still differ.",
-        f"Further, both mixes come closer. In {counts[2]} pairs the next words still differ.",
-        f"All equal: “{equal.word}” follows both orders. The last quarter of the way takes "
-        f"{counts[2] - counts[3]} pairs, and leaves {counts[3]}.",
+        f"All {all_} such texts get what followed.",
+        f"“{other}” and “{one}” trade places, and “{ways[0].word}” is written. "
+        f"The {len(SUCH)} texts have any two of {len(OTHERS)} words there, in either order.",
+        "In all heads and layers attention goes half way to equal. "
+        f"{half} texts still get what followed.",
+        f"Three quarters of the way “{ways[2].word}” is still written, but only {late} texts get "
+        "what followed.",
+        f"All equal: “{ways[3].word}” is written, and {few} texts get what followed. "
+        f"Half way cost {all_ - half} texts, the rest {half - few}.",
     )
-    sheets = [_poured(TEXT, own, ALONE, known=False), _poured(TEXT, own, ALONE)]
-    for stop, (at, to) in zip(STOPS, both, strict=True):
-        sheet = [*_poured(TEXT, at, BOTH), *_poured(TRADED, to, BOTH, 1), *_curve(apart, stop)]
-        sheets.append(_joined(sheet) if at.word == to.word else sheet)
+    sheets = [[*_poured(), *_curve(counts, ())], [*_poured(own), *_curve(counts, STOPS[:1])]]
+    for n, at in enumerate(ways, 1):
+        sheets.append([*_poured(at, traded=True), *_curve(counts, STOPS[:n])])
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
-    return Film("Equal attention hardly tells two orders apart", frames, HIGH)
+    return Film("Attention copies even half way to equal, but hardly at equal", frames, HIGH)
 
 
-def _apart() -> list[int]:
-    """After how many pairs the two next words differ, step by step."""
-    shares = torch.linspace(0, 1, STEPS + 1).repeat_interleave(len(PAIRS))[:, None, None, None]
-    wrote = [after(mixed(shares), each * (STEPS + 1)) for each in zip(*PAIRS, strict=True)]
-    return torch.tensor([*map(ne, *wrote)]).view(STEPS + 1, -1).sum(dim=1).tolist()
+def _followed(equal: float) -> int:
+    """How many texts are continued with what followed, if so large a share of weights is equal."""
+    return sum(a == b for a, (_, b, *_) in zip(after(mixed(equal), SUCH), SUCH, strict=True))
 
 
-def _poured(
-    words: Sequence[str], at: Step, stage: tuple[float, ...], way: int = -1, known: bool = True
-) -> list[Part]:
-    """A text over the middle, or under it, and its mix, sliced in the first text's order."""
-    middle, far, high = stage
-    key, weights = "".join(words[1:3]), at.heads.mean(dim=0).tolist()
-    near, rim = (middle + way * each for each in (GAP / 2, GAP / 2 + high))
-    top, base = min(near, rim), (near + rim) / 2 + 10
-    wrote = at.word if known else "?"
+def _poured(at: Step | None = None, traded: bool = False) -> list[Part]:
+    """A text over its mix, which is unknown without a step, and the next word."""
+    words, wrote = (TRADED if traded else TEXT), at.word if at else "?"
+    weights = at.heads.mean(dim=0).tolist() if at else []
     parts = [
-        box(f"{key} mix", (LEFT, top), (RIGHT - LEFT, high), GREY, 0 if known else 0.13),
-        word(f"{key} wrote", NEXT, base, wrote, HUES.get(wrote, INK), "start", LARGE, HEAVY),
+        box("mix", (LEFT, RIM), (RIGHT - LEFT, THICK), GREY, 0.13),
+        word("name", LEFT - 12, RIM + 22, "mix", GREY, "end", SMALL),
+        word("next", NEXT, RIM - 8, "next word", GREY, "start", SMALL),
+        word("wrote", NEXT, RIM + 28, wrote, HUES.get(wrote, INK), "start", LARGE, HEAVY),
     ]
-    if known:
-        corner = LEFT, min(middle + way * far, rim)
-        size = RIGHT - LEFT, far - GAP / 2 - high
-        parts.append(box(f"{key} all", corner, size, GREY, 0.14))
-    if way < 0:
-        floor = base - 3 if stage == ALONE else middle + 7
-        parts += [
-            word("next", NEXT, rim - 14, "next word", GREY, "start", SMALL),
-            word("name", LEFT - 6, floor, "mix", GREY, "end", SMALL),
-        ]
     left = float(LEFT)
-    for n in (0, *(1 + words.index(each) for each in TEXT[:-1]), len(TEXT)):
-        text, x, wide = ("start", *words)[n], LEFT + COLUMN * (n + 0.5), RIGHT - LEFT
-        hue, wide = HUES.get(text, GREY), wide * weights[n]
-        hued, tall = text in HUES, SIZE if n else SMALL
-        ink, heavy = (hue if hued or not n else INK), (HEAVY if hued else 400)
-        floor = middle + way * (far + ROW / 2) + 8
-        parts.append(word(f"{key} word {n}", x, floor, text, ink, size=tall, weight=heavy))
-        if known:
-            trim, narrow, bright = 2 * hued, max(wide - 2, 0.5), 1 if hued else 0.5
-            mouth = x, middle + way * far, COLUMN - trim
-            slot = left + wide / 2, rim, max(wide - trim, 0.5)
-            look = (hue, 0.35) if hued else ("none", 1, GROUND)
-            parts += [
-                area(f"{key} pours {n}", _ribbon(mouth, slot), *look),
-                box(f"{key} slice {n}", (slot[0] - narrow / 2, top), (narrow, high), hue, bright),
-            ]
-        else:
-            ends = (x, middle + way * far + 6), (x, rim - 6)
-            parts.append(line(f"asks {n}", ends, GREY, 3, dashes="1 9"))
+    for n, text in enumerate(("start", *words)):
+        x, hue = LEFT + COLUMN * (n + 0.5), HUES.get(text, GREY)
+        if text not in HUES:
+            ink, size = (INK, SIZE) if n else (GREY, SMALL)
+            parts.append(word(f"word {n}", x, LINE, text, ink, size=size))
+        if not at:
+            parts.append(line(f"asks {n}", [(x, MOUTH + 6), (x, RIM - 6)], GREY, 3, dashes="1 9"))
+            continue
+        wide = (RIGHT - LEFT) * weights[n]
+        slot = left + wide / 2, RIM, max(wide - GAP, 0.5)
+        corner, bright = (slot[0] - slot[2] / 2, RIM), 1 if text in HUES else 0.5
+        ribbon = _ribbon((x, MOUTH, COLUMN - GAP), slot)
+        parts += [
+            area(f"pours {n}", ribbon, hue, 0.4 * bright),
+            box(f"slice {n}", corner, (slot[2], THICK), hue, bright),
+        ]
         left += wide
+    return [*parts, *_traded(traded)]
+
+
+def _traded(over: bool) -> list[Part]:
+    """Two words that trade places: one passes over the other."""
+    half, middle = COLUMN / 2, LEFT + 3 * COLUMN
+    far = (half**2 + HOP**2) / (2 * HOP)
+    turned, parts = over * 2 * degrees(asin(half / far)), list[Part]()
+    for text, way in (("boy", -1), ("king", 1)):
+        x, y = middle + way * half, LINE + way * (far - HOP)
+        named = word(text, x, LINE, text, HUES[text], size=SIZE, weight=HEAVY)
+        upright = f"rotate({-turned:.1f} {middle} {y:.2f}) rotate({turned:.1f} {x} {LINE})"
+        parts.append(named._replace(look={**named.look, "transform": upright}))
     return parts
-
-
-def _joined(sheet: Sequence[Part]) -> list[Part]:
-    """One next word for both mixes, between them."""
-    (middle, _, high), (left, right) = BOTH, (RIGHT + 5, RIGHT + 10)
-    top, low = (middle + way * (GAP / 2 + high) for way in (-1, 1))
-    key, gone = (f"{''.join(words[1:3])} wrote" for words in (TEXT, TRADED))
-    moved = {"y": middle + 12, "font-size": LARGEST}
-    return [
-        *(each for each in sheet if each.key not in (key, gone)),
-        *(each._replace(look={**each.look, **moved}) for each in sheet if each.key == key),
-        line("both", [(left, top), (right, top), (right, low), (left, low)], GREY, 3),
-    ]
 
 
 def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
@@ -149,22 +128,37 @@ def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
     return both[0] + both[1][::-1]
 
 
-def _curve(apart: Sequence[int], to: int) -> list[Part]:
-    """How many pairs differ, from the model's own attention to a step."""
+def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
+    """How many texts get what followed, from the model's own attention to the last of the stops."""
     ends = [
-        (LEFT + (RIGHT - LEFT) * n / STEPS, BASE - (BASE - TOP) * apart[n] / len(PAIRS))
-        for n in (min(n, to) for n in range(STEPS + 1))
+        (LEFT + (RIGHT - LEFT) * n / STEPS, BASE - (BASE - TOP) * count / len(SUCH))
+        for n, count in enumerate(counts)
     ]
-    (x, y), ink = ends[-1], (GREY, "start", SMALL)
-    return [
-        area("under", [(LEFT, BASE), *ends, (x, BASE)], ORANGE, 0.15),
+    parts = [
+        word(
+            "heading", LEFT, HEADING, "texts that get the word that followed", GREY, "start", SMALL
+        ),
+        word("all", LEFT - 12, TOP + 6, f"{len(SUCH)}", GREY, "end", SMALL),
+        word("none", LEFT - 12, BASE + 6, "0", GREY, "end", SMALL),
         line("axis", [(LEFT, BASE), (RIGHT, BASE)], GREY, 2),
-        line("curve", ends, ORANGE, 4),
-        dot("now", x, y, 7, ORANGE, edge=GROUND),
-        word("own", LEFT, FLOOR, "attention as trained", *ink),
-        word("equal", RIGHT, FLOOR, "equal", GREY, "end", SMALL),
-        word("next words", NEXT, 148, "next words", *ink),
-        word("differ", NEXT, 169, "differ in", *ink),
-        word("count", NEXT, 211, f"{apart[to]}", ORANGE, "start", HUGE, HEAVY),
-        word("of", NEXT, 236, f"of {len(PAIRS)} pairs", *ink),
+        word("own", LEFT, FLOOR, "as trained", GREY, "start", SMALL),
+        word("half", (LEFT + RIGHT) / 2, FLOOR, "half way", GREY, size=SMALL),
+        word("equal", RIGHT, FLOOR, "all equal", GREY, "end", SMALL),
     ]
+    if stops:
+        *passed, now = stops
+        drawn, (x, y) = [ends[min(n, now)] for n in range(STEPS + 1)], ends[now]
+        parts += [
+            area("under", [(LEFT, BASE), *drawn, (x, BASE)], ORANGE, 0.15),
+            line("curve", drawn, ORANGE, 4),
+        ]
+        for n in passed[1:]:
+            a, b = ends[n]
+            parts.append(dot(f"dot {n}", a, b, 5, ORANGE, edge=GROUND))
+            parts.append(word(f"count {n}", a - 6, b + 27, f"{counts[n]}", ORANGE, "end"))
+        many = f"{counts[now]}" if passed else f"all {counts[now]}"
+        parts += [
+            dot("now", x, y, 7, ORANGE, edge=GROUND),
+            word("count", x + 15, max(y + 13, TOP + 30), many, ORANGE, "start", LARGE, HEAVY),
+        ]
+    return parts

@@ -79,11 +79,8 @@ def _asked(function: Backend, texts: Sequence[Sequence[str]]) -> tuple[Tensor, l
     return model(ids)[:, -1], seen
 
 
-def mixed(equal: float | Tensor) -> Backend:
-    """The model's own causal weights, so large a share of them replaced by equal ones.
-
-    It may be (B, 1, 1, 1), another for each text.
-    """
+def mixed(equal: float) -> Backend:
+    """The model's own causal weights, so large a share of them replaced by equal ones."""
 
     def attend(
         module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: None, scaling: float
