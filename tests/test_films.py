@@ -863,6 +863,7 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
 @pytest.mark.lessons("01-soft-lookup")
 def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_always_rises() -> None:
     from attnlab.lessons.soft_lookup import opening as film
+    from attnlab.lessons.soft_lookup.turning import SALT
 
     first, last = film.ENDS[0], film.ENDS[-1]
     ways = np.linspace(first, last, 2001)
@@ -881,7 +882,7 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
             side = float(parts[f"book {m}"]["x"]) + film.SPINE[0] / 2
             assert side == pytest.approx(film._x(film.ENDS[m], close), abs=0.01)
             level = points(parts[f"level {m}"])[0, 1]
-            share = (film.SALT[m] - film.SALT[close]) / (35 - film.SALT[close])
+            share = (SALT[m] - SALT[close]) / (35 - SALT[close])
             assert (film.FLOOR - level) / (film.FLOOR - film.TOP) == pytest.approx(share, abs=1e-3)
     for parts, stop in zip(frames, film.STOPS, strict=True):
         close = film.CLOSE if parts is frames[-1] else 0

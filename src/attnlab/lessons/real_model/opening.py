@@ -63,7 +63,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
     for n, at in enumerate(ways, 1):
         sheets.append([*_poured(at, traded=True), *_curve(counts, STOPS[:n])])
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
-    return Film("Attention copies even half way to equal, but hardly at equal", frames, HIGH)
+    return Film("Equal attention can hardly copy", frames, HIGH)
 
 
 def _followed(equal: float) -> int:
