@@ -1002,7 +1002,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     assert trace["width"] == before["width"]
     assert "shrinks to e^(old max − new max) = 0.37 of its width" in told[at]["told"]
     texts = texts_of("11-cost", at)
-    assert (texts["e"], texts["power"], texts["factor"]) == ("e", "1−2", "0.37")
+    assert (texts["e"], texts["power"], texts["factor"]) == ("e", "1−2", "×0.37")
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
     assert start == pytest.approx(float(trace["x"]) + float(trace["width"]), abs=0.1)
     assert 0 < end - float(after_it["x"]) - float(after_it["width"]) < 5
@@ -1374,8 +1374,8 @@ def test_bars_are_times_that_six_trips_and_computing_fill_mostly() -> None:
     looks, last = shown("13-gpu-sdpa"), texts_of("13-gpu-sdpa", -1)
     assert (last["time naive"], last["time sdpa"]) == ("20 ms", "3.8 ms")
     assert last["sum"] == f"6 trips ≥ {1000 * moving:.1f} ms"
-    assert (last["none"], last["too"]) == ("0 trips", "computing, meanwhile")
-    assert last["computing"] == f"computing ≥ {1000 * alone:.1f} ms"
+    assert last["none"] == "0 trips of scores"
+    assert last["computing"] == last["too"] == f"computing ≥ {1000 * alone:.1f} ms"
     assert (last["fast"], last["as fast"]) == (f"{slow / fast:.0f}×", "as fast")
     times = {"bar naive": slow, "bar sdpa": fast, "computes": alone, "computes too": alone}
     for n in (0, 5, 6, 7):

@@ -261,7 +261,7 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
         line("head", [(tip + 9, y - 7), (tip, y), (tip + 9, y + 7)], INK, 3),
         word("e", middle - 4, y - 14, "e", anchor="end", size=LEVEL),
         word("power", middle - 3, y - 28, f"{old_max:.0f}−{new_max:.0f}", INK, "start", SIZE),
-        word("factor", (SUMS + new) / 2, y + 12, f"{shrunk.factor:.2f}", size=LEVEL, weight=700),
+        word("factor", (SUMS + new) / 2, y + 8, f"×{shrunk.factor:.2f}", size=22, weight=700),
     ]
 
 

@@ -108,7 +108,7 @@ def opening() -> Film:
                 *_lines(fits, moved[fits], BLUE),
                 *_lines(YESTERDAY, moved[YESTERDAY], PURPLE),
                 *_weights(YESTERDAY, moved[YESTERDAY], anew, PURPLE),
-                word("before", TO[YESTERDAY] + 18, BELOW - 15, "as before", GREY, "start", SMALL),
+                word("before", TO[YESTERDAY] + 18, BELOW - 19, "as before", GREY, "start", SMALL),
                 *swapped,
             ],
             f"In this model keys know no place: “yesterday” still gives “{ASKED[FIRST]}” "
@@ -244,6 +244,6 @@ def _lines(n: int, told: Told, colour: Colour, way: float = 1) -> list[Part]:
 
 
 def _pale(parts: Iterable[Part]) -> list[Part]:
-    """Lines that are spoken of no more, without what they brought."""
-    lines = (each for each in parts if each.key[0].isdigit())
-    return [each._replace(look={**each.look, "opacity": PALE}) for each in lines]
+    """Lines that are spoken of no more, and what they brought, without rims."""
+    seen = (each for each in parts if not each.key.startswith(("edge", "rim")))
+    return [each._replace(look={**each.look, "opacity": PALE}) for each in seen]

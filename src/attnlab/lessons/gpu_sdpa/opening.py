@@ -48,7 +48,7 @@ def opening() -> Film:
         f"And back for the mix: six trips, most of the {slow}.",
         "PyTorch's call takes a tile of scores at a time, and keeps it on the chip.",
         "All four steps are done there, and no score travels.",
-        f"Scores that travel: {slow}, most of it trips. "
+        f"Scores that travel: {slow}, most of it trips, computing partly meanwhile. "
         f"Scores that stay: {fast}, most of it computing.",
     )
     sheets = [
@@ -174,10 +174,10 @@ def _both() -> list[Part]:
         *_arrows(TRIPS, (top, foot)),
         word("sum", RIGHT, top - 12, all_six, BLUE, "end", weight=700),
         box("computes too", (LEFT, top + foot + 3), (wide, BAND - 6), GREEN),
-        word("too", x, top + foot + 20, "computing, meanwhile", INK, "start", SMALL, 600),
+        word("too", x, top + foot + 20, least, INK, "start", SMALL, 600),
         *_bar("sdpa", CALL, foot=BAND),
-        word("none", RIGHT, low - 12, "0 trips", BLUE, "end", weight=700),
-        box("computes", (LEFT, low), (wide, high), GREEN),
+        word("none", RIGHT, low - 12, "0 trips of scores", BLUE, "end", weight=700),
+        box("computes", (LEFT, low + foot + 3), (wide, BAND - 6), GREEN),
         word("computing", x, low + foot + 20, least, INK, "start", SMALL, 600),
         word("fast", ASIDE, low + foot - 4, f"{slow / fast:.0f}×", INK, "start", HUGE, 700),
         word("as fast", ASIDE, low + foot + 20, "as fast", GREY, "start", SMALL),

@@ -92,15 +92,21 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
     root = width**0.5 if divided else 1
     unit = UNIT * closer / root
     ends = walks()[:, width]
-    shares, last = _softmax(ends / root), walks()[:, -1]
+    shares, undivided, last = _softmax(ends / root), _softmax(ends), walks()[:, -1]
     parts = [*_envelope(width, unit), *_axis(width, divided), *_heights(closer)]
     if divided:
-        parts += _was(float(_softmax(ends)[BEST]))
+        parts += _was(float(undivided[BEST]))
         parts += _dashed() if closer == 1 else []
     rows = np.lexsort((-last, -ends)).tolist()  # best on top
     for m in (*(each for each in rows if each != BEST), BEST):  # it lies on the others
         parts += _walk(m, width, unit)
-        parts += _share(m, ZERO - unit * ends[m] + SHIFTS[m], rows.index(m), float(shares[m]))
+        parts += _share(
+            m,
+            ZERO - unit * ends[m] + SHIFTS[m],
+            rows.index(m),
+            float(shares[m]),
+            float(undivided[m]),
+        )
     if width == 1:
         parts += [
             word(f"step {says}", RIGHT - 4, ZERO + below, says, INK, "end", 26, 700)
@@ -178,13 +184,15 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
     return [line(f"walk {m}", points, _colour(m), thick, opacity)]
 
 
-def _share(m: int, end: float, row: int, share: float) -> list[Part]:
+def _share(m: int, end: float, row: int, share: float, undivided: float) -> list[Part]:
     """From the end of its walk to the book, as thick as its share, and a bar as long.
+
+    The best one's number stands beside the bar that it had undivided.
 
     What is written fades where the book changes its row, so that no two meet.
     """
     y, colour, weight = ROW + PITCH * row, _colour(m), 700 if m == BEST else 400
-    ink, x = ORANGE if m == BEST else INK, BAR + LONG * share + 4
+    ink, x = ORANGE if m == BEST else INK, BAR + LONG * (undivided if m == BEST else share) + 4
     return [
         curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1 + 7 * share, 0.8),
         word(f"book {m} {row}", NAME, y + 7, BOOKS[m], ink, "start", weight=weight),
