@@ -19,7 +19,8 @@ EDGE, SHUT = (LEFT + STEP * n for n in (len(TEXT), LAST))  # where rows end, and
 ONE, EQUAL, SIX, TICK = 338, 372, 406, 454  # middles of one pass's guesses, of six', of signs
 COPY, ASIDE = 380, 448  # middles of what is copied, and of six passes' guesses beside it
 LETTERS, NAME, LARGE = 20, 26, 36  # sizes of words
-DARK, CLOTH, COPIED, SEEN, GHOST = 0.3, 0.08, 0.2, 0.08, 0.3  # weight 1; the mask; places
+DARK, CLOTH, COPIED, SEEN = 0.3, 0.08, 0.2, 0.08  # weight 1; the mask; places
+GHOST = 0.3  # of the stairs that are to come
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
     False: (GREY, [(-8, -8), (8, 8), (0, 0), (8, -8), (-8, 8)]),
