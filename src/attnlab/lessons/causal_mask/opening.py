@@ -15,11 +15,12 @@ PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
 HIGH, COUNT, HEAD, TOP, TALL = 270, 29, 54, 64, 34  # of the sheet; lines over rows; of rows
 ASKS, LEFT, STEP = 22, 46, 43  # middle of what asks; of rows; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
-EDGE = LEFT + STEP * len(TEXT)  # where rows end
-OVER, GUESS, TICK = 414, 394, 438  # middles of a count of passes, of guesses and of signs
-ONE, SIX = 384, 444  # middles of one pass's guesses and of six', side by side
+EDGE, SHUT = (LEFT + STEP * n for n in (len(TEXT), LAST))  # where rows end, and masked ones
+ONE, EQUAL, SIX, TICK = 338, 372, 406, 454  # middles of one pass's guesses, of six', of signs
+COPY, ASIDE = 380, 448  # middles of what is copied, and of six passes' guesses beside it
 LETTERS, NAME, LARGE = 20, 26, 36  # sizes of words
 DARK, CLOTH, COPIED, SEEN = 0.3, 0.08, 0.2, 0.08  # weight 1; the mask; places
+GHOST = 0.3  # of the stairs that are to come
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
     False: (GREY, [(-8, -8), (8, 8), (0, 0), (8, -8), (-8, 8)]),
@@ -42,35 +43,33 @@ def opening() -> Film:
         "which followed the first, and guesses it.",
         f"Pass 6: “{alone[-1]}”. {LAST} guesses took {LAST} passes; {right} are right.",
     )
-    aside = *_guesses("six", SIX, alone, GREY), *_count("six", SIX, f"{LAST}", "passes", GREY)
-    beside = _count("one", ONE, "1", "pass", INK)
-    under = _guesses("six", GUESS, alone, GREY, 0)
-    same = *_guesses("one", GUESS, in_one), *_count("one", OVER, "1 pass", "the same six", INK)
-    return Film(
-        "Can one pass do the work of six?",
-        [
-            *(Frame(_alone(rows, alone, n), told) for n, told in zip(PASSES, tells, strict=True)),
-            Frame(
-                [*_copying(), *aside, *beside, *_guesses("one", ONE, TEXT[1:], PURPLE)],
-                "One pass reads the text once: six words ask. But each could copy the next word.",
-            ),
-            Frame(
-                [*_masked(rows), *aside, *beside, *_guesses("one", ONE, in_one)],
-                "So a mask hides from each word all that follows it. Now one pass has to guess.",
-            ),
-            Frame(
-                [*_masked(rows), *under, *same, *_signs(alone, LAST)],
-                "Yes: with the mask, one pass makes the same six guesses as six passes, "
-                "both wrong ones too.",
-            ),
-        ],
-        HIGH,
-    )
+    frames = [
+        *(Frame(_alone(rows, alone, n), told) for n, told in zip(PASSES, tells, strict=True)),
+        Frame(
+            [*_copying(), *_six(ASIDE, alone, LAST, GREY)],
+            "One pass reads the text once: six words ask. But each could copy the next word.",
+        ),
+        Frame(
+            [
+                *_masked(rows),
+                *_count("one", ONE, "1", "pass", INK),
+                *_column("one", ONE, in_one),
+                *_column("equal", EQUAL, ["="] * LAST, GREY),
+                *_six(SIX, alone, LAST),
+                *_signs(alone, LAST),
+            ],
+            "Yes, if a mask hides what follows: one pass makes the same six guesses as six passes, "
+            "both wrong ones too.",
+        ),
+    ]
+    return Film("Can one pass do the work of six?", frames, HIGH)
 
 
 def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part]:
     """So many passes: each wrote a row, whose last word guesses. All else is still to come."""
-    parts = [*_mask(n), *_listening(rows, n)]
+    stairs = _mask(LAST)[1]._replace(key="stairs")
+    stairs = stairs._replace(look={**stairs.look, "opacity": GHOST})
+    parts = [*_cells(0), stairs, *_mask(n), *_listening(rows, n)]
     for row in ROWS:
         look = (INK, 600) if row == n else (GREY, 400)
         parts.append(_word(f"asks {row}", ASKS, row, f"{row}", *look))
@@ -81,15 +80,14 @@ def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part
         *parts,
         word("pass", ASKS, HEAD, "pass", GREY, size=SMALL),
         word("hides", EDGE - 10, _line(1), "still to come", PURPLE, "end", LETTERS, 600),
-        *_count("six", OVER, f"{n}", "passes" if n > 1 else "pass", GREY),
-        *_guesses("six", GUESS, guesses[:n]),
+        *_six(SIX, guesses, n),
         *_signs(guesses, n if n == LAST else n - 1),
     ]
 
 
 def _copying() -> list[Part]:
     """One pass without a mask: from the word after each that asks to what it could say."""
-    parts, tip = [*_mask(LAST, is_open=True), *_map(len(TEXT))], ONE - 24
+    parts, tip = [*_mask(LAST, is_open=True), *_map(len(TEXT))], COPY - 24
     for row in ROWS:
         y = _line(row) - 0.35 * LETTERS
         arrow = [(PLACES[row], y), (tip, y), (tip - 6, y - 5), (tip, y), (tip - 6, y + 5)]
@@ -97,21 +95,25 @@ def _copying() -> list[Part]:
         parts.append(line(f"copies {row}", arrow, PURPLE, 2))
         if row < LAST:
             parts += _text(row, 0)  # all rows of words end in one
-    return parts
+    name = word("copied", COPY, COUNT, "copied", PURPLE, weight=600)
+    return [*parts, name, *_column("one", COPY, TEXT[1:], PURPLE)]
 
 
 def _masked(rows: list[list[float]]) -> list[Part]:
     """One pass behind the mask."""
-    name = word("hides", EDGE - 10, TOP + TALL + 9, "the mask", PURPLE, "end", NAME, 600)
-    return [*_mask(LAST), *_map(0), *_listening(rows, LAST, is_told=True), name]
+    name = word("hides", SHUT - 10, TOP + TALL + 9, "the mask", PURPLE, "end", NAME, 600)
+    return [*_mask(LAST, SHUT), *_map(0), *_listening(rows, LAST, is_told=True), name]
 
 
 def _map(ahead: int) -> list[Part]:
     """What each word that asks can see of the text, which stands once: so many words ahead."""
     asks = [_word(f"asks {row}", ASKS, row, TEXT[row - 1], ORANGE) for row in ROWS]
+    return [*_cells(ahead), *asks, *_text(LAST)[: LAST + ahead]]
+
+
+def _cells(ahead: int) -> list[Part]:
     seen = [(row, m) for row in ROWS for m in range(min(row + ahead, len(TEXT)))]
-    cells = [_cell(f"seen {row} {m}", row, m, GREY, SEEN) for row, m in seen]
-    return [*cells, *asks, *_text(LAST)]
+    return [_cell(f"seen {row} {m}", row, m, GREY, SEEN) for row, m in seen]
 
 
 def _text(row: int, opacity: float = 1) -> list[Part]:
@@ -123,11 +125,14 @@ def _text(row: int, opacity: float = 1) -> list[Part]:
     ]
 
 
-def _guesses(
-    which: str, x: float, guesses: Sequence[str], colour: str | Colour = INK, opacity: float = 1
-) -> list[Part]:
-    look = colour, 600, opacity
-    return [_word(f"{which} {row}", x, row, each, *look) for row, each in enumerate(guesses, 1)]
+def _column(which: str, x: float, words: Sequence[str], colour: str | Colour = INK) -> list[Part]:
+    return [_word(f"{which} {row}", x, row, each, colour) for row, each in enumerate(words, 1)]
+
+
+def _six(x: float, guesses: Sequence[str], n: int, ink: str | Colour = INK) -> list[Part]:
+    """So many passes and their guesses."""
+    counted = "passes" if n > 1 else "pass"
+    return [*_column("six", x, guesses[:n], ink), *_count("six", x, f"{n}", counted, GREY)]
 
 
 def _count(which: str, x: float, count: str, counted: str, colour: str | Colour) -> list[Part]:
@@ -143,26 +148,18 @@ def _line(row: int) -> float:
     return TOP + TALL * (row - 0.5) + 0.35 * LETTERS
 
 
-def _word(
-    key: str,
-    x: float,
-    row: int,
-    text: str,
-    colour: str | Colour,
-    weight: int = 600,
-    opacity: float = 1,
-) -> Part:
-    return word(key, x, _line(row), text, colour, "middle", LETTERS, weight, opacity)
+def _word(key: str, x: float, row: int, text: str, colour: str | Colour, weight: int = 600) -> Part:
+    return word(key, x, _line(row), text, colour, size=LETTERS, weight=weight)
 
 
-def _mask(n: int, is_open: bool = False) -> list[Part]:
+def _mask(n: int, edge: float = EDGE, is_open: bool = False) -> list[Part]:
     """It hides from the last words of so many rows what follows; it opens to the right."""
     hem = []
     for row in ROWS:
-        x = EDGE if is_open else LEFT + STEP * min(row, n)
+        x = edge if is_open else LEFT + STEP * min(row, n)
         hem += [(x, TOP + TALL * min(row - 1, n)), (x, TOP + TALL * min(row, n))]
     return [
-        area("mask", [(EDGE, TOP), *hem, (EDGE, hem[-1][1])], PURPLE, CLOTH),
+        area("mask", [(edge, TOP), *hem, (edge, hem[-1][1])], PURPLE, CLOTH),
         line("hem", hem, PURPLE, 3, float(not is_open), cap="butt"),
     ]
 

@@ -30,22 +30,15 @@ HIGH, LEFT, RIGHT = 270, 72, 332  # of the sheet; ends of the way that the quest
 SPINE, ASKS = (88, 48), 84  # of a book; the level of the question
 FLOOR, TOP = 242, 112  # of what the first and the last book seen say
 FULL, ENDED, SAYS = 26, 354, 376  # how thick all of an answer is; ends of levels; of both answers
-CLOSE, DIM = 1, 0.45  # at the end: the first book; how much is seen of all but the step
 MIXED = 2  # the frame that says what is mixed
 
 
 def opening() -> Film:
     """The film."""
-    told = _told()
-    frames = [Frame([*_scene(n), *_now(n)], says) for n, says in enumerate(told[:-1])]
-    *scene, asks, question, _, _ = _scene(len(frames), CLOSE)
-    dim = [
-        each._replace(look={**each.look, "opacity": DIM * float(each.look["opacity"])})
-        if each.tag != "text"
-        else each
-        for each in scene
-    ]
-    last = Frame([*dim, *_step(), asks, question], told[-1])
+    *told, end = _told()
+    frames = [Frame([*_scene(n, STOPS[n]), *_now(n)], says) for n, says in enumerate(told)]
+    *scene, asks, question, _, _ = _scene(len(told), ENDS[2])
+    last = Frame([*scene, *_step(), asks, question], end)
     return Film("Hard lookups jump, soft ones glide", [*frames, last], HIGH)
 
 
@@ -61,31 +54,32 @@ def _told() -> list[str]:
     soft = [f"{answers(stop)[1]:.0f}" for stop in STOPS]
     low, middle, high, *_ = SALT
     return [
-        "A question moves along a shelf. Near means alike. "
-        f"Hard reads the nearest book: {low}. Soft mixes all three: {soft[0]}.",
+        "A question moves along a shelf; near means alike. "
+        f"Hard reads the nearest: {low}. Soft mixes all: {soft[0]}.",
         f"The question moves towards marshes. Hard stays at {low}. Soft climbs to {soft[1]}.",
-        f"One small step more: hard jumps to {middle}. Soft mixes two books: {soft[MIXED]}.",
+        f"One small step more: hard jumps to {middle}. "
+        f"Soft mixes almost only two books: {soft[MIXED]}.",
         f"Past marshes, hard stays at {middle}. Soft climbs to {soft[3]}.",
         f"The same small step: hard jumps to {high}. Soft glides to {soft[4]}.",
-        f"Closer: here one small step adds {_moved()[1]:.0f} to soft, {_moved()[0]:.0f} to hard. "
-        "Soft answers every small step, hard only at its jumps.",
+        f"Between jumps, the same step adds {_moved()[1]:.0f} to soft, {_moved()[0]:.0f} to hard. "
+        "Soft answers every step, hard only at its jumps.",
     ]
 
 
-def _x(degrees: float, first: int = 0) -> float:
-    return LEFT + (RIGHT - LEFT) * (degrees - ENDS[first]) / (ENDS[2] - ENDS[first])
+def _x(degrees: float) -> float:
+    return LEFT + (RIGHT - LEFT) * (degrees - ENDS[0]) / (ENDS[2] - ENDS[0])
 
 
-def _y(salt: float, first: int = 0) -> float:
-    return FLOOR - (FLOOR - TOP) * (salt - SALT[first]) / (SALT[2] - SALT[first])
+def _y(salt: float) -> float:
+    return FLOOR - (FLOOR - TOP) * (salt - SALT[0]) / (SALT[2] - SALT[0])
 
 
-def _scene(n: int, first: int = 0) -> list[Part]:
-    """The shelf from a book on, the question and its answers so far; if close, all of them."""
-    x, (hard, soft, shares) = _x(STOPS[n], first), answers(STOPS[n])
+def _scene(n: int, stop: float) -> list[Part]:
+    """The shelf, the question and its answers to all that is asked up to a direction."""
+    x, (hard, soft, shares) = _x(STOPS[n]), answers(STOPS[n])
     flows, books, levels = list[Part](), list[Part](), list[Part]()
-    for m in range(first, 3):
-        at, salt, colour = _x(ENDS[m], first), _y(SALT[m], first), SERIES[m]
+    for m in range(3):
+        at, salt, colour = _x(ENDS[m]), _y(SALT[m]), SERIES[m]
         foot, thick = (at, 4 + SPINE[1]), max(FULL * shares[m], 0.5)
         flow = curve(f"pours {m}", foot, (x, ASKS), colour, thick, 0.75, upright=True)
         flows.append(flow._replace(look={**flow.look, "stroke-linecap": "butt"}))
@@ -98,21 +92,21 @@ def _scene(n: int, first: int = 0) -> list[Part]:
             line(f"level {m}", [(LEFT - 20, salt), (ENDED, salt)], colour, 1, 0.5),
             word(f"salt {m}", LEFT - 28, salt + 7, f"{SALT[m]}", colour, "end", weight=600),
         ]
-    between = (_y(SALT[1], first) + TOP) / 2
+    between = (_y(SALT[1]) + TOP) / 2
     return [
         *levels,
         *(
             word(f"of {says}", LEFT - 28, between + down, says, GREY, "end", SMALL)
             for says, down in (("salt", -4), ("g/l", 17))
         ),
-        line("now", [(x, ASKS), (x, _y(min(hard, soft), first))], INK, 1.5),
-        *_traces(ENDS[2] if first else STOPS[n], first),
+        line("now", [(x, ASKS), (x, _y(min(hard, soft)))], INK, 1.5),
+        *_traces(stop),
         *flows,
         *books,
         dot("asks", x, ASKS, FULL / 2),
         word("question", x, ASKS + 7, "?", GROUND, weight=700),
-        _square(f"hard {hard}", x, _y(hard, first)),  # it jumps
-        dot("answers", x, _y(soft, first), 6, ORANGE, edge=GROUND),
+        _square(f"hard {hard}", x, _y(hard)),  # it jumps
+        dot("answers", x, _y(soft), 6, ORANGE, edge=GROUND),
     ]
 
 
@@ -159,42 +153,47 @@ def _moved() -> list[float]:
 
 def _step() -> list[Part]:
     """What the last step does to both answers."""
-    start, end = (_x(at, CLOSE) for at in STEP)
-    glides = _glides(*STEP, CLOSE)
-    floor, top = glides[0][1], glides[-1][1]
-    hard, soft = _moved()
+    (start, end), glides = map(_x, STEP), _glides(*STEP)
+    (_, low), *_, (_, high) = glides
+    level, floor = _y(answers(STEP[0])[0]), TOP + 24
+    tip = end - 2
+    moves = [(start, floor), (tip, floor), (tip - 6, floor - 5), (tip, floor), (tip - 6, floor + 5)]
+    hard, soft = (f"+{each:.0f}" for each in _moved())
     return [
-        line("was", [(start, ASKS + FULL / 2), (start, FLOOR)], INK, 1.5, DIM),
-        dot("asked", start, ASKS, FULL / 2, INK, DIM),
-        area("rises", [*glides, (end, floor)], ORANGE, 0.2),
+        line("was", [(start, ASKS), (start, level)], INK, 1.5),
+        dot("asked", start, ASKS, 5),
+        line("moves", moves, INK),
+        word("one step", start - 10, floor + 6, "one step", INK, "end", SMALL),
+        area("rises", [*glides, (end, low)], ORANGE, 0.2),
         line("soft goes", glides, ORANGE, 6),
-        line("rise", [(end + 4, floor), (end + 4, top)], ORANGE, 8, cap="butt"),
-        line("hard goes", [(start, FLOOR), (end, FLOOR)], GREY, 8, cap="butt"),
-        word("one step", (start + end) / 2, FLOOR + 25, "one step", GREY, size=SMALL),
-        *_says(f"+{soft:.0f}", f"+{hard:.0f}"),
+        line("rise", [(end, low), (end, high)], ORANGE, 10, cap="butt"),
+        line("hard goes", [(start, level), (end, level)], GREY, 10, cap="butt"),
+        word("soft adds", end + 16, (low + high) / 2 + 8, soft, ORANGE, "start", 24, 700),
+        word("hard adds", (start + end) / 2, level + 26, hard, GREY, size=24, weight=700),
+        *_says(soft, hard),
     ]
 
 
-def _traces(stop: float, first: int) -> list[Part]:
-    """Both answers to all that has been asked, from a book on up to a direction."""
-    borders = [_x(min(at, stop), first) for at in (ENDS[first], *JUMPS[first:], ENDS[2])]
-    levels = [_y(salt, first) for salt in SALT[first:3]]
+def _traces(stop: float) -> list[Part]:
+    """Both answers to all that has been asked, up to a direction."""
+    borders = [_x(min(at, stop)) for at in (ENDS[0], *JUMPS, ENDS[2])]
+    levels = [*map(_y, SALT[:3])]
     steps = [step for step in zip(pairwise(borders), levels, strict=True) if len({*step[0]}) > 1]
     jumps = zip(borders[1 : len(steps)], pairwise(levels), strict=False)
     return [
         *(
             line(f"jump {m}", [(x, a), (x, b)], GREY, 2, 1, "2 5")
-            for m, (x, (a, b)) in enumerate(jumps, first)
+            for m, (x, (a, b)) in enumerate(jumps)
         ),
         *(
             line(f"step {m}", [(a, y), (b, y)], GREY, 4, 1, cap="butt")
-            for m, ((a, b), y) in enumerate(steps, first)
+            for m, ((a, b), y) in enumerate(steps)
         ),
-        line("glides", _glides(ENDS[first], stop, first), ORANGE, 6),
+        line("glides", _glides(ENDS[0], stop), ORANGE, 6),
     ]
 
 
-def _glides(start: float, stop: float, first: int) -> list[Place]:
+def _glides(start: float, stop: float) -> list[Place]:
     """The soft answer to all questions from one direction to another."""
     ways = [start + (stop - start) * step / 90 for step in range(91)]
-    return [(_x(at, first), _y(answers(at)[1], first)) for at in ways]
+    return [(_x(at), _y(answers(at)[1])) for at in ways]
