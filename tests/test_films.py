@@ -708,7 +708,7 @@ def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
     sheets = spots(n + 1, keys[2], products)
     digits, frame = (2 * n // 3, 0, n // 3), opening_of("03-numpy").state["frames"][n + 1]
     for key, numbers, places in zip(keys, (left, above, products), digits, strict=False):
-        assert len(says(n + 1, key, numbers, places)) == numbers.size
+        assert (len(says(n + 1, key, numbers, places)) == numbers.size) == (key != keys[2])
     boxes = words_of(frame["parts"])
     for s, i, j in np.ndindex(products.shape):  # in the row's line, and over the column
         start, high, end, low = boxes[f"{named(keys[0], i, s)} says"]
@@ -742,12 +742,13 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
         at for at in totals if looks[named(key, *at)]["d"] == looks[f"around sum {gone}"]["d"]
     )
     written = says(n + 1, gone, products, n // 3)
-    kept_ones = {at: text for at, text in written.items() if products[at] or at[1:] == place}
+    framed = {at: text for at, text in written.items() if at[1:] == place}
+    assert {*written} == {*framed, *zip(*map(np.ndarray.tolist, products.nonzero()), strict=True)}
     for at in (n + 2, 6)[: 2 - n // 3]:  # sheets keep what they have, evenly
         looks, flat = shown("03-numpy")[at], spots(at, key, sums)
         assert len(says(at, key, sums, n // 3)) == sums.size
         assert looks[named(key, *place)]["d"] == looks[f"around sum {gone}"]["d"]
-        assert says(at, gone, products, n // 3) == kept_ones
+        assert says(at, gone, products, n // 3) == (framed if at == 6 else written)
         middles = spots(at, gone, products)
         for axis in range(3):
             np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
@@ -773,17 +774,16 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_both_letters_struck_and_its_shares_are_softmax() -> None:
+def test_lesson_03s_film_ends_with_its_letter_struck_and_its_shares_are_softmax() -> None:
     from attnlab.lessons.numpy import opening as film
 
     powers = np.exp(film.Q @ film.K.T / 2)
     np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
     assert "halved, then softmax along m" in opening_of("03-numpy").state["frames"][3]["told"]
-    last = texts_of("03-numpy", 6)
-    for key, formula in (("code", "nk,mk->nmk"), ("next", "nm,mv->nvm")):
-        assert "".join(text for each, text in last.items() if each.startswith(key)) == formula
-        (start, _), (end, _) = points(shown("03-numpy")[6][f"{key} struck"])
-        assert start < float(shown("03-numpy")[6][f"{key} 9"]["x"]) < end
+    last, looks = texts_of("03-numpy", 6), shown("03-numpy")[6]
+    assert "".join(text for each, text in last.items() if each.startswith("code")) == "nk,mk->nmk"
+    (start, _), (end, _) = points(looks["code struck"])
+    assert start < float(looks["code 9"]["x"]) < end
 
 
 @pytest.mark.lessons("04-scaling")
