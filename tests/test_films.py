@@ -1260,7 +1260,9 @@ def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
-    for test, parts, books in zip(film.ASKS, frames, ([film.ASKED], film.NEAR), strict=False):
+    for n, (test, books) in enumerate(zip(film.ASKS, ([film.ASKED], film.NEAR), strict=True)):
+        parts = frames[n]
+        assert texts_of("12-shortcuts", n)["books"] == f"{film.BOOKS} books, a letter in each"
         assert [name for name in parts if "look" in name] == [f"look {n}" for n in books]
         assert all(parts[f"look {n}"]["stroke-dasharray"] == "1 8" for n in books)
         left, wide = (float(parts[f"edge {test}"][each]) for each in ("x", "width"))
@@ -1280,6 +1282,7 @@ def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
             assert look["stroke"] == (BLUE if right else GREY).drawn
             assert look["stroke-dasharray"] == ("1 0" if right else "6 7")
             assert look["stroke-width"] == at.thick
+            assert (look["opacity"] < 1) == (way == "full" and n == film.ASKED)
             begin, end = ends(look)
             assert begin == pytest.approx(at.middle(film.BOOKS), abs=at.wide * (1 - film.GAP) / 2)
             assert end == pytest.approx(at.middle(n), abs=0.06)
@@ -1334,13 +1337,18 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
             colour = (BLUE if found else GREY).drawn
             assert parts[f"{result}{test}"]["fill"] == bar["fill"] == colour
             assert (right > 0.98) == found
-            said, x = ("head", left) if n < 0 else ("name", left + at.long)  # over or beside it
-            assert texts[f"{result}{test} {said}"] == film.SAID[test]
-            assert parts[f"{result}{test} {said}"]["x"] == x
+            row = parts[f"{key}row {film.HEADS - 1}"]  # at the end, in line with the shelf's last
+            level = float(bar["y"]) + float(bar["height"]) / 2
+            assert n > 0 or level == pytest.approx(points(row)[0, 1], abs=0.1)
+            said, x = (f"{test} head", None) if n < 0 else (f"{test} name", left + at.long)
+            assert texts[said] == film.SAID[test]
+            assert x in (None, parts[said]["x"])
             tick = points(parts[f"{result}{test} tick"])[:, 0]
             assert [*tick] == pytest.approx([left + at.long / film.LETTERS] * 2, abs=0.06)
         assert texts[f"{key}name"] == film.WAYS[way][0]
-        assert texts[f"{key}keeps"] == f"{film.share(way):.0%} kept"
+        kept = f"both keep {film.share(way):.0%}" if n < 0 else f"{film.share(way):.0%} kept"
+        assert texts["keep" if n < 0 else "keeps"] == kept
+        assert sum(text == "guess" for text in texts.values()) == 1
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
     assert film.share("window") == film.share("shared") == 1 / 4
