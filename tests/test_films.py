@@ -716,7 +716,7 @@ def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
     sheets = spots(n + 1, keys[2], products)
     digits, frame = (2 * n // 3, 0, n // 3), opening_of("03-numpy").state["frames"][n + 1]
     for key, numbers, places in zip(keys, (left, above, products), digits, strict=False):
-        assert len(says(n + 1, key, numbers, places)) == numbers.size
+        assert (len(says(n + 1, key, numbers, places)) == numbers.size) == (key != keys[2])
     boxes = words_of(frame["parts"])
     for s, i, j in np.ndindex(products.shape):  # in the row's line, and over the column
         start, high, end, low = boxes[f"{named(keys[0], i, s)} says"]
@@ -750,12 +750,13 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
         at for at in totals if looks[named(key, *at)]["d"] == looks[f"around sum {gone}"]["d"]
     )
     written = says(n + 1, gone, products, n // 3)
-    kept_ones = {at: text for at, text in written.items() if products[at] or at[1:] == place}
+    framed = {at: text for at, text in written.items() if at[1:] == place}
+    assert {*written} == {*framed, *zip(*map(np.ndarray.tolist, products.nonzero()), strict=True)}
     for at in (n + 2, 6)[: 2 - n // 3]:  # sheets keep what they have, evenly
         looks, flat = shown("03-numpy")[at], spots(at, key, sums)
         assert len(says(at, key, sums, n // 3)) == sums.size
         assert looks[named(key, *place)]["d"] == looks[f"around sum {gone}"]["d"]
-        assert says(at, gone, products, n // 3) == kept_ones
+        assert says(at, gone, products, n // 3) == (framed if at == 6 else written)
         middles = spots(at, gone, products)
         for axis in range(3):
             np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
@@ -781,17 +782,16 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_both_letters_struck_and_its_shares_are_softmax() -> None:
+def test_lesson_03s_film_ends_with_its_letter_struck_and_its_shares_are_softmax() -> None:
     from attnlab.lessons.numpy import opening as film
 
     powers = np.exp(film.Q @ film.K.T / 2)
     np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
     assert "halved, then softmax along m" in opening_of("03-numpy").state["frames"][3]["told"]
-    last = texts_of("03-numpy", 6)
-    for key, formula in (("code", "nk,mk->nmk"), ("next", "nm,mv->nvm")):
-        assert "".join(text for each, text in last.items() if each.startswith(key)) == formula
-        (start, _), (end, _) = points(shown("03-numpy")[6][f"{key} struck"])
-        assert start < float(shown("03-numpy")[6][f"{key} 9"]["x"]) < end
+    last, looks = texts_of("03-numpy", 6), shown("03-numpy")[6]
+    assert "".join(text for each, text in last.items() if each.startswith("code")) == "nk,mk->nmk"
+    (start, _), (end, _) = points(looks["code struck"])
+    assert start < float(looks["code 9"]["x"]) < end
 
 
 @pytest.mark.lessons("04-scaling")
@@ -1266,7 +1266,9 @@ def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
-    for test, parts, books in zip(film.ASKS, frames, ([film.ASKED], film.NEAR), strict=False):
+    for n, (test, books) in enumerate(zip(film.ASKS, ([film.ASKED], film.NEAR), strict=True)):
+        parts = frames[n]
+        assert texts_of("12-shortcuts", n)["books"] == f"{film.BOOKS} books, a letter in each"
         assert [name for name in parts if "look" in name] == [f"look {n}" for n in books]
         assert all(parts[f"look {n}"]["stroke-dasharray"] == "1 8" for n in books)
         left, wide = (float(parts[f"edge {test}"][each]) for each in ("x", "width"))
@@ -1286,6 +1288,7 @@ def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
             assert look["stroke"] == (BLUE if right else GREY).drawn
             assert look["stroke-dasharray"] == ("1 0" if right else "6 7")
             assert look["stroke-width"] == at.thick
+            assert (look["opacity"] < 1) == (way == "full" and n == film.ASKED)
             begin, end = ends(look)
             assert begin == pytest.approx(at.middle(film.BOOKS), abs=at.wide * (1 - film.GAP) / 2)
             assert end == pytest.approx(at.middle(n), abs=0.06)
@@ -1340,13 +1343,18 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
             colour = (BLUE if found else GREY).drawn
             assert parts[f"{result}{test}"]["fill"] == bar["fill"] == colour
             assert (right > 0.98) == found
-            said, x = ("head", left) if n < 0 else ("name", left + at.long)  # over or beside it
-            assert texts[f"{result}{test} {said}"] == film.SAID[test]
-            assert parts[f"{result}{test} {said}"]["x"] == x
+            row = parts[f"{key}row {film.HEADS - 1}"]  # at the end, in line with the shelf's last
+            level = float(bar["y"]) + float(bar["height"]) / 2
+            assert n > 0 or level == pytest.approx(points(row)[0, 1], abs=0.1)
+            said, x = (f"{test} head", None) if n < 0 else (f"{test} name", left + at.long)
+            assert texts[said] == film.SAID[test]
+            assert x in (None, parts[said]["x"])
             tick = points(parts[f"{result}{test} tick"])[:, 0]
             assert [*tick] == pytest.approx([left + at.long / film.LETTERS] * 2, abs=0.06)
         assert texts[f"{key}name"] == film.WAYS[way][0]
-        assert texts[f"{key}keeps"] == f"{film.share(way):.0%} kept"
+        kept = f"both keep {film.share(way):.0%}" if n < 0 else f"{film.share(way):.0%} kept"
+        assert texts["keep" if n < 0 else "keeps"] == kept
+        assert sum(text == "guess" for text in texts.values()) == 1
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
     assert film.share("window") == film.share("shared") == 1 / 4

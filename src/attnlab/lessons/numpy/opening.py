@@ -27,7 +27,6 @@ HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 AIR, BAR, AWAY = 3, 5, 8  # between cells; how thick an axis is; how far from cells
 PALE, DEEP = 0.12, 0.6  # of cells of 0 and of the largest number
-FAINT = 0.45  # opacity of a 0 that is a product
 CALL, CODED, NAME = 36, 36, 28  # the formula's line and size; of names
 
 
@@ -110,12 +109,7 @@ class Product(NamedTuple):
         return np.einsum("ns,so->sno", self.left, self.above)
 
     def code(
-        self,
-        is_struck: bool = False,
-        last: str = "",
-        y: float = CALL,
-        size: float = CODED,
-        key: str = "code",
+        self, is_struck: bool = False, last: str = "", y: float = CALL, size: float = CODED
     ) -> list[Part]:
         """The formula; its last letter is struck, or stands for all after the arrow."""
         parts: list[Part] = []
@@ -126,10 +120,10 @@ class Product(NamedTuple):
             weight = 700 if sign in COLOURS else 400
             colour = COLOURS.get(sign, INK)
             sized = (colour, "middle", size, weight, 1, CODE)
-            parts.append(word(f"{key} {n}", at, y, sign, *sized))
+            parts.append(word(f"code {n}", at, y, sign, *sized))
         if is_struck:
             ends = [(at - 0.33 * size, y), (at + 0.33 * size, y - 0.56 * size)]
-            parts.append(line(f"{key} struck", ends, INK, size / 10))
+            parts.append(line("code struck", ends, INK, size / 10))
         return parts
 
     def room(self) -> list[Part]:
@@ -156,17 +150,21 @@ class Product(NamedTuple):
             _name(self.names[1], (56, 96)),
         ]
 
-    def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
-        """Sheets along an axis, what is worked framed; copies from behind them move onto one."""
+    def stack(
+        self, first: Grid, pitch: float, onto: Grid | None = None, is_bare: bool = False
+    ) -> list[Part]:
+        """Sheets along an axis, what is worked framed; copies from behind them move onto one.
+
+        No 0 is written but a framed one; on bare sheets only what is framed is.
+        """
         gone, (*_, product, _), parts = self.formula[-1], self.looks, []
-        faint, copied = (0, 0) if onto else (FAINT, 1)
         for s, numbers in enumerate(self.each()):
             sheet = first.moved(s * pitch)
             copy, card = (each.outline(0, 0, *numbers.shape) for each in (onto or sheet, sheet))
-            parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), copied))
+            parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), not onto))
             parts.append(area(f"sheet {gone} {s}", card, GROUND))
             for place, each in np.ndenumerate(numbers):
-                seen = 1 if each or place == self.worked else faint
+                seen = place == self.worked or (each != 0 and not is_bare)
                 sized = (sheet.outline(*place), each, SMALL, seen)
                 parts += product.cell(_at(s, *place), *sized)
             parts.append(_around(f"{gone} {s}", sheet, self.worked))
@@ -192,10 +190,10 @@ class Product(NamedTuple):
             _letter(o, (14, self.first.corner[1] - 8), "of sheets"),
         ]
 
-    def pressed(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
+    def pressed(self, first: Grid, pitch: float, flat: Grid, is_bare: bool = False) -> list[Part]:
         """The sheets, and the one that they become: its sides are the letters that are left."""
         n, o, gone = tuple(self.formula[-3:])
-        numbers, parts = self.each().sum(axis=0), self.stack(first, pitch, flat)
+        numbers, parts = self.each().sum(axis=0), self.stack(first, pitch, flat, is_bare)
         rows, columns = numbers.shape
         for place, number in np.ndenumerate(numbers):
             parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, NAME)
@@ -261,8 +259,8 @@ SCORES = Product(
         Array("S", SUMS, 4),
     ),
     (0, 0),
-    Grid((48, 98), (0, 40), (28, 0)),
-    113,
+    Grid((48, 94), (0, 44), (29, 0)),
+    114,
 )
 MIX = Product(
     "nm,mv->nvm",
@@ -276,23 +274,24 @@ MIX = Product(
         Array("Z", _mixed(BLUE.drawn, PURPLE.drawn), 10, 1),
     ),
     (2, 0),
-    Grid((80, 98), (0, 40), (44, 0)),
-    146,
+    Grid((80, 94), (0, 44), (47, 0)),
+    150,
 )
 
 
 def opening() -> Film:
     """The film."""
-    tall, low = (0, 46), (0, 38)
-    scores, last = (
-        SCORES.pressed(Grid((8, 90), down, (22, -8)), 70, Grid((324, 90), down, (49, 0)))
-        for down in (tall, low)
-    )
+    tall, large = (0, 46), (0, 48)
+    scores = SCORES.pressed(Grid((4, 90), tall, (25, -8)), 85, Grid((372, 90), tall, (35, 0)))
     mix = MIX.pressed(Grid((8, 90), tall, (37, -8)), 90, Grid((304, 90), tall, (82, 0)))
+    last = SCORES.pressed(
+        Grid((6, 92), large, (20, -8)), 68, Grid((318, 92), large, (52, 0)), is_bare=True
+    )
     scores += SCORES.code(is_struck=True)
     mix += MIX.code(is_struck=True)
     last += SCORES.code(is_struck=True, y=40, size=48)
-    last += MIX.code(is_struck=True, y=264, size=28, key="next")
+    told = "A letter left out after the arrow is added up."
+    told += " Each kept letter is a side of the result."
     frames = [
         (SCORES.room(), "Q and K meet along k, which both have. n is Q's own, m is K's."),
         (SCORES.sheets(), "Keep n, m and k: each k gets a sheet of products, 36 in all."),
@@ -300,9 +299,6 @@ def opening() -> Film:
         (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
         (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
         (mix, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
-        (
-            last,
-            "A letter left out after the arrow is added up: k, then m. One that is kept is a side.",
-        ),
+        (last, told),
     ]
     return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)

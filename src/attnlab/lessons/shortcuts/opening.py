@@ -2,8 +2,9 @@
 
 A column is a book, or apart from them the question, a row a head: what a way keeps is as large as
 it is beside what full attention keeps. For one text of each test an arc shows a question: which
-book, in the row of the head that looks there most; a broken one is answered wrong. The readers were
-trained as the lesson trains them, for one question about any book, or for four about the last four;
+book, in the row of the head that looks there most; a broken one is answered wrong. Of full
+attention the four near questions are told, so that its far one is pale. The readers were trained as
+the lesson trains them, for one question about any book, or for four about the last four;
 `python -m tests.claims.shortcuts` does that again, and records all this in `opening.json`.
 """
 
@@ -25,8 +26,8 @@ HEADS, WIDTH = 4, 8  # and numbers in a head's key
 
 HIGH, LEFT, RIGHT, TOP, MORE = 270, 4, 476, 24, 48  # of the sheet; its edges, and its first lines
 GAP, APART = 0.17, 1.2  # between squares; the question from books: shares of a square
-BIG, HEAVY, THICK = 24, 700, 10  # words; results; of a bar
-LONG, EACH = 256, 136  # at the end, a shelf, and from one way to the next
+BIG, HEAVY = 24, 700  # words; results
+LONG, EACH = 308, 122  # at the end, a shelf, and from one way to the next
 
 WAYS = {
     "full": ("full attention", "a key and a value in each square"),
@@ -61,14 +62,15 @@ class Shelf(NamedTuple):
     long: float = 228  # of a bar: 100%
     low: float = 236  # of bars
     large: float = 36
+    bar: float = 10  # how thick
 
     def middle(self, n: int) -> float:
         """Of a book, or of the question."""
         return LEFT + (n + (1 - GAP) / 2 + APART * (n == BOOKS)) * self.wide
 
 
-SHELF = Shelf()
-END = Shelf(70, LONG / (BOOKS + 1 + APART - GAP), 14, 44, 2, (276, 384), 92, 103, 29)
+SHELF, ASK = Shelf(), Shelf(row=26)
+END = Shelf(72, LONG / (BOOKS + 1 + APART - GAP), 17.5, 42, 2.4, (322, 405), 71, 124.5, BIG, 14.5)
 
 
 def kept(tokens: int = BOOKS + 1, window: int = WINDOW) -> dict[str, int]:
@@ -90,13 +92,19 @@ def opening() -> Film:
     under = END._replace(top=END.top + EACH, low=END.low + EACH)
     both = (("window", END, "window "), ("shared", under, ""))
     sheets.append([part for way, at, key in both for part in _way(way, known[way], at, key)])
+    keep = f"both keep {share('window'):.0%}"
+    sheets[-1] += [
+        word("keep", LEFT, TOP, keep, PURPLE, "start", weight=600),
+        word("far head", END.starts[0], TOP, SAID["far"], GREY, "start", SMALL),
+        word("near head", RIGHT, TOP, SAID["near"], GREY, "end", SMALL),
+    ]
     frames = [Frame(*both) for both in zip(sheets, TOLD, strict=True)]
     return Film("What you drop is what you miss", frames, HIGH)
 
 
 def _shelf(way: str, at: Shelf, key: str = "", reads: Iterable[list[int]] = ()) -> list[Part]:
     """Books and the question, pale, row by row, what a way keeps of them, and what it reads."""
-    thick, half = at.row - 3 * bool(way), at.wide * (1 - GAP) / 2
+    thick, half, pale = at.row - 3 * bool(way), at.wide * (1 - GAP) / 2, 0.15 if way else 0.25
     heads = {"": 0, "shared": 1}.get(way, HEADS)
     first = NEAR[0] if way == "window" else 0
 
@@ -107,8 +115,8 @@ def _shelf(way: str, at: Shelf, key: str = "", reads: Iterable[list[int]] = ()) 
         return line(f"{key}{name}", ends, colour, thick, opacity, dashes, "butt")
 
     return [
-        *(row(f"row {head}", head, 0, BOOKS - 1, GREY, 0.25) for head in range(HEADS)),
-        *(row(f"question {head}", head, BOOKS, BOOKS, GREY, 0.25) for head in range(HEADS)),
+        *(row(f"row {head}", head, 0, BOOKS - 1, GREY, pale) for head in range(HEADS)),
+        *(row(f"question {head}", head, BOOKS, BOOKS, GREY, pale) for head in range(HEADS)),
         *(row(f"kept {head}", head, first, BOOKS - 1, PURPLE) for head in range(heads)),
         *(row(f"kept question {head}", head, BOOKS, BOOKS, PURPLE) for head in range(heads)),
         *(row(f"read {n}", head, n, n, _colour(right)) for n, head, right in reads if n >= first),
@@ -124,45 +132,56 @@ def _edge(name: str, n: int, m: int, at: Shelf, key: str = "") -> Part:
     return box(f"{key}edge {name}", (left, at.top - 1), size, ORANGE, 0, 2.5)
 
 
-def _look(n: int, at: Shelf, colour: Colour, dashes: str, key: str = "") -> Part:
+def _look(
+    n: int, at: Shelf, colour: Colour, dashes: str, key: str = "", opacity: float = 1
+) -> Part:
     """An arc from the question to a book: dotted if it only asks, broken if the answer is wrong."""
     far = min(5, BOOKS - n)
     pull, aside = at.arcs * (1 if far > 4 else 0.16 + 0.12 * far), (far - 3) * at.wide * 0.17
     ends = at.middle(BOOKS) + aside, at.middle(n)
     look: dict[str, Any] = {"dashes": dashes, "thickest": at.thick, "pull": pull}
-    return arc(f"{key}look {n}", *ends, at.top - 5, 1, colour, **look)
+    return arc(f"{key}look {n}", *ends, at.top - 5, 1, colour, opacity, **look)
 
 
 def _asked(test: str) -> list[Part]:
     """Nothing has looked yet: arcs that ask only."""
-    (name, more), tests = ASKS[test], ("far", "near")[: 1 + (test == "near")]
+    (name, more), under = ASKS[test], ASK.top + HEADS * ASK.row + 24
     books = [ASKED] if test == "far" else NEAR
     return [
-        *(_look(n, SHELF, ORANGE, "1 8") for n in books),
-        *_shelf("", SHELF),
-        _edge(test, books[0], books[-1], SHELF),
+        *(_look(n, ASK, ORANGE, "1 8") for n in books),
+        *_shelf("", ASK),
+        _edge(test, books[0], books[-1], ASK),
         word("name", LEFT, TOP, name, INK, "start", BIG, HEAVY),
         word("more", LEFT, MORE, more, GREY, "start"),
-        *(part for each in tests for part in _result(each, SHELF)),
+        word("books", LEFT, under, f"{BOOKS} books, a letter in each", GREY, "start", SMALL),
+        word("asks", RIGHT, under, "question", ORANGE, "end", SMALL),
     ]
 
 
 def _turn(way: str, known: dict[str, Any]) -> list[Part]:
     """A way alone, and what it keeps."""
-    more = word("more", LEFT, MORE, WAYS[way][1], GREY, "start")
-    return [*_way(way, known, SHELF), more]
+    near = SHELF.middle(NEAR[0]) - 14
+    return [
+        *_way(way, known, SHELF),
+        word("more", LEFT, MORE, WAYS[way][1], GREY, "start"),
+        word("keeps", RIGHT, TOP, f"{share(way):.0%} kept", PURPLE, "end", weight=600),
+        word("text", near, SHELF.top - 8, "one text", GREY, "end", SMALL),
+    ]
 
 
 def _way(way: str, known: dict[str, Any], at: Shelf, key: str = "") -> list[Part]:
     """A way's name, what it keeps and reads, and its results."""
-    y, end = (TOP, RIGHT) if at == SHELF else (at.top - 70 + TOP, LEFT + LONG)
+    at_name: Place = (LEFT, TOP) if at == SHELF else (at.middle(ASKED) + 36, at.top - 9)
+    pale = {ASKED: 0.45} if way == "full" else {}
     reads, of = known["reads"], "" if at == SHELF else f"{way} "  # results do not move
     return [
-        *(_look(n, at, _colour(right), "1 0" if right else "6 7", key) for n, _, right in reads),
+        *(
+            _look(n, at, _colour(right), "1 0" if right else "6 7", key, pale.get(n, 1))
+            for n, _, right in reads
+        ),
         *_shelf(way, at, key, reads),
         *(part for test in ASKS for part in _result(test, at, known[test], of)),
-        word(f"{key}name", LEFT, y, WAYS[way][0], INK, "start", BIG, HEAVY),
-        word(f"{key}keeps", end, y, f"{share(way):.0%} kept", PURPLE, "end", weight=600),
+        word(f"{key}name", *at_name, WAYS[way][0], INK, "start", BIG, HEAVY),
     ]
 
 
@@ -171,23 +190,19 @@ def _colour(right: float) -> Colour:
     return BLUE if right > 0.9 else GREY
 
 
-def _result(test: str, at: Shelf, right: float | None = None, key: str = "") -> list[Part]:
-    """How often a way is right in a test, if it is known: a bar, the number, where guesses end."""
-    left, y, under = at.starts[test == "near"], at.low - 8, at.low + THICK
-    beside = ("name", left + at.long, y, "end")
-    name, x, up, anchor = beside if at == SHELF else ("head", left, y - at.large - 3, "start")
+def _result(test: str, at: Shelf, right: float, key: str = "") -> list[Part]:
+    """How often a way is right in a test: a bar, the number, and where guesses end."""
+    left, y, under = at.starts[test == "near"], at.low - 8, at.low + at.bar
     tick = [(left + at.long / LETTERS, each) for each in (at.low - 2, under + 2)]
-    parts = [box(f"{key}{test} all", (left, at.low), (at.long, THICK), GREY, 0.16)]
-    if right is not None:
-        look: tuple[Any, ...] = _colour(right), "start", at.large, HEAVY
-        parts += [
-            box(f"{key}{test} bar", (left, at.low), (at.long * right, THICK), look[0]),
-            word(f"{key}{test}", left, y, f"{right:.0%}", *look),
-        ]
+    colour = _colour(right)
+    parts = [
+        box(f"{key}{test} all", (left, at.low), (at.long, at.bar), GREY, 0.16),
+        box(f"{key}{test} bar", (left, at.low), (at.long * right, at.bar), colour),
+        word(f"{key}{test}", left, y, f"{right:.0%}", colour, "start", at.large, HEAVY),
+        line(f"{key}{test} tick", tick, INK, 2, cap="butt"),
+    ]
+    if at == SHELF:
+        parts.append(word(f"{test} name", left + at.long, y, SAID[test], GREY, "end", SMALL))
     if test == "far" and at in (SHELF, END):
         parts.append(word(f"{key}guess", left, under + 19, "guess", GREY, "start", SMALL))
-    return [
-        *parts,
-        line(f"{key}{test} tick", tick, INK, 2, cap="butt"),
-        word(f"{key}{test} {name}", x, up, SAID[test], GREY, anchor, SMALL),
-    ]
+    return parts
