@@ -786,7 +786,7 @@ figures.training.overfitting([diary, few])
 
 # %% [markdown]
 # Its loss is 1.5 for a letter that it trains on and 1.7 for one held out. On 10,000 letters the first loss falls to
-# about 1. The second is lowest near step 100, and then it *rises*, from 3 to nearly 4. That is **overfitting**: the model
+# about 1. The second is lowest near step 100, and then it *rises*, from 3 to 3.5 or more. That is **overfitting**: the model
 # learns its pages by heart. The training loss alone does not show it. (More than half of the gap is the topic: on
 # unread pieces of its own pages the model still gets better, to 1.8.)
 #
