@@ -1110,19 +1110,28 @@ def test_lesson_14s_number_is_how_many_texts_are_continued_with_what_followed() 
             told.append(right)
     assert told == [210, 200, 116, 35]
     assert [stop / film.STEPS for stop in film.STOPS] == [0, 0.5, 0.75, 1]
-    for n, stop in enumerate((0, *film.STOPS), 1):
+    assert {sum(each[1] == word for each in texts) for word in SINGULAR} == {0, film.GUESSED}
+    assert not any({"curve", "guess", "axis"} & shown("14-real-model")[n].keys() for n in range(3))
+    for n, stop in enumerate(film.STOPS[1:], 3):
         parts, said = shown("14-real-model")[n], texts_of("14-real-model", n)
+        guessed = base + np.array([[0, 14 / 210], [1, 14 / 210]]) * sizes
+        np.testing.assert_allclose(points(parts["guessed"]), guessed, atol=0.1)
+        assert said["guess"] == "guess: 14"
         grown = drawn[np.minimum(range(film.STEPS + 1), stop)]
         np.testing.assert_array_equal(points(parts["curve"]), grown)
         dot = [float(parts["now"][name]) for name in ("cx", "cy")]
         assert dot == pytest.approx(grown[-1], abs=0.1)
         count = told[film.STOPS.index(stop)]
-        assert said["count"] == ("" if stop else "all ") + f"{count}"
+        assert said["count"] == f"{count}"
         assert f"{count} " in opening_of("14-real-model").state["frames"][n]["told"]
         passed = {key[6:]: text for key, text in said.items() if key.startswith("count ")}
         stops = zip(film.STOPS[1:], told[1:], strict=True)
         assert passed == {f"{at}": f"{many}" for at, many in stops if at < stop}
-    last = opening_of("14-real-model").state["frames"][-1]["told"]
+    _, whole, _, half, _, last = [
+        frame["told"] for frame in opening_of("14-real-model").state["frames"]
+    ]
+    assert whole.endswith("All 210 such texts get what followed.")
+    assert half.endswith("Guessing among the 15 gets 14.")
     assert last.endswith("Half way cost 10 texts, the rest 165.")
 
 
