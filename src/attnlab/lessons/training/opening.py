@@ -170,7 +170,7 @@ def _at(n: int) -> float:
 
 def _arc(n: int, m: int, weight: float) -> Part:
     """From letter n to letter m: blue if that is the one before."""
-    colour, opacity = (BLUE, 1) if m - n == 1 else (GREY, 0.5)
+    colour, opacity = (BLUE, 1) if m - n == 1 else (GREY, 0.8)
     pull = NEAREST + FARTHER * (m - n - 1) if m > n else 0
     key = f"arc {n} {m}"
     return arc(key, _at(n), _at(m), FLOOR, weight, colour, opacity, thickest=THICK, pull=pull)
