@@ -24,16 +24,18 @@ TRADED = "bird", "king", "boy", ";", "bird"
 HUES = {"boy": BLUE, "king": GREEN}  # of words that trade places; others are grey
 OTHERS = [each for each in SINGULAR if each != "bird"]
 SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
+GUESSED = len(SUCH) // len(OTHERS)  # texts that are continued so by any one of the words
 
 STEPS = 24  # from no equal weights to nothing else
 STOPS = 0, 12, 18, 24
 
 HIGH, LEFT, COLUMN = 270, 46, 54  # of the sheet; where words begin, and the room of each
 RIGHT = LEFT + COLUMN * (len(TEXT) + 1)
-NEXT, LINE, BENDS = RIGHT + 16, 30, 16  # x of the next word; y of the text; of a ribbon's side
-MOUTH, RIM, THICK, GAP = 40, 74, 32, 2  # y of ribbons' ends; the mix's height; between slices
+NEXT, BENDS, GAP = RIGHT + 16, 16, 2  # x of the next word; of a ribbon's side; between slices
+# y of the text and of ribbons' ends, and the mix's height: alone, and over the curve.
+ALONE, OVER = (50, 64, 188, 48), (26, 35, 66, 30)
 HOP = 14  # how far words that trade places go up and down
-HEADING, TOP, BASE, FLOOR = 131, 143, 245, 265  # y of the curve's words, and of 0 texts
+HEADING, TOP, BASE, FLOOR = 121, 147, 245, 265  # y of the curve's words, and of 0 texts
 SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
 
 
@@ -53,15 +55,15 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{other}” and “{one}” trade places, and “{ways[0].word}” is written. "
         f"The {len(SUCH)} texts have any two of {len(OTHERS)} words there, in either order.",
         "In all heads and layers attention goes half way to equal. "
-        f"{half} texts still get what followed.",
+        f"{half} texts get what followed. Guessing among the {len(OTHERS)} gets {GUESSED}.",
         f"Three quarters of the way “{ways[2].word}” is still written, but only {late} texts get "
         "what followed.",
         f"All equal: “{ways[3].word}” is written, and {few} texts get what followed. "
         f"Half way cost {all_ - half} texts, the rest {half - few}.",
     )
-    sheets = [[*_poured(), *_curve(counts, ())], [*_poured(own), *_curve(counts, STOPS[:1])]]
-    for n, at in enumerate(ways, 1):
-        sheets.append([*_poured(at, traded=True), *_curve(counts, STOPS[:n])])
+    sheets = [_poured(), _poured(own), _poured(ways[0], traded=True)]
+    for n, at in enumerate(ways[1:], 1):
+        sheets.append([*_poured(at, OVER, traded=True), *_curve(counts, STOPS[1 : n + 1])])
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
     return Film("Equal attention can hardly copy", frames, HIGH)
 
@@ -71,46 +73,50 @@ def _followed(equal: float) -> int:
     return sum(a == b for a, (_, b, *_) in zip(after(mixed(equal), SUCH), SUCH, strict=True))
 
 
-def _poured(at: Step | None = None, traded: bool = False) -> list[Part]:
+def _poured(
+    at: Step | None = None, stage: tuple[float, ...] = ALONE, traded: bool = False
+) -> list[Part]:
     """A text over its mix, which is unknown without a step, and the next word."""
+    floor, mouth, rim, thick = stage
+    middle = rim + thick / 2
     words, wrote = (TRADED if traded else TEXT), at.word if at else "?"
     weights = at.heads.mean(dim=0).tolist() if at else []
     parts = [
-        box("mix", (LEFT, RIM), (RIGHT - LEFT, THICK), GREY, 0.13),
-        word("name", LEFT - 12, RIM + 22, "mix", GREY, "end", SMALL),
-        word("next", NEXT, RIM - 8, "next word", GREY, "start", SMALL),
-        word("wrote", NEXT, RIM + 28, wrote, HUES.get(wrote, INK), "start", LARGE, HEAVY),
+        box("mix", (LEFT, rim), (RIGHT - LEFT, thick), GREY, 0.13),
+        word("name", LEFT - 12, middle + 6, "mix", GREY, "end", SMALL),
+        word("next", NEXT, middle - 24, "next word", GREY, "start", SMALL),
+        word("wrote", NEXT, middle + 13, wrote, HUES.get(wrote, INK), "start", LARGE, HEAVY),
     ]
     left = float(LEFT)
     for n, text in enumerate(("start", *words)):
         x, hue = LEFT + COLUMN * (n + 0.5), HUES.get(text, GREY)
         if text not in HUES:
             ink, size = (INK, SIZE) if n else (GREY, SMALL)
-            parts.append(word(f"word {n}", x, LINE, text, ink, size=size))
+            parts.append(word(f"word {n}", x, floor, text, ink, size=size))
         if not at:
-            parts.append(line(f"asks {n}", [(x, MOUTH + 6), (x, RIM - 6)], GREY, 3, dashes="1 9"))
+            parts.append(line(f"asks {n}", [(x, mouth + 6), (x, rim - 6)], GREY, 3, dashes="1 9"))
             continue
         wide = (RIGHT - LEFT) * weights[n]
-        slot = left + wide / 2, RIM, max(wide - GAP, 0.5)
-        corner, bright = (slot[0] - slot[2] / 2, RIM), 1 if text in HUES else 0.5
-        ribbon = _ribbon((x, MOUTH, COLUMN - GAP), slot)
+        slot = left + wide / 2, rim, max(wide - GAP, 0.5)
+        corner, bright = (slot[0] - slot[2] / 2, rim), 1 if text in HUES else 0.5
+        ribbon = _ribbon((x, mouth, COLUMN - GAP), slot)
         parts += [
             area(f"pours {n}", ribbon, hue, 0.4 * bright),
-            box(f"slice {n}", corner, (slot[2], THICK), hue, bright),
+            box(f"slice {n}", corner, (slot[2], thick), hue, bright),
         ]
         left += wide
-    return [*parts, *_traded(traded)]
+    return [*parts, *_traded(traded, floor)]
 
 
-def _traded(over: bool) -> list[Part]:
+def _traded(over: bool, floor: float) -> list[Part]:
     """Two words that trade places: one passes over the other."""
     half, middle = COLUMN / 2, LEFT + 3 * COLUMN
     far = (half**2 + HOP**2) / (2 * HOP)
     turned, parts = over * 2 * degrees(asin(half / far)), list[Part]()
     for text, way in (("boy", -1), ("king", 1)):
-        x, y = middle + way * half, LINE + way * (far - HOP)
-        named = word(text, x, LINE, text, HUES[text], size=SIZE, weight=HEAVY)
-        upright = f"rotate({-turned:.1f} {middle} {y:.2f}) rotate({turned:.1f} {x} {LINE})"
+        x, y = middle + way * half, floor + way * (far - HOP)
+        named = word(text, x, floor, text, HUES[text], size=SIZE, weight=HEAVY)
+        upright = f"rotate({-turned:.1f} {middle} {y:.2f}) rotate({turned:.1f} {x} {floor})"
         parts.append(named._replace(look={**named.look, "transform": upright}))
     return parts
 
@@ -130,10 +136,14 @@ def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
 
 def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
     """How many texts get what followed, from the model's own attention to the last of the stops."""
-    ends = [
-        (LEFT + (RIGHT - LEFT) * n / STEPS, BASE - (BASE - TOP) * count / len(SUCH))
-        for n, count in enumerate(counts)
-    ]
+
+    def high(count: float) -> float:
+        return BASE - (BASE - TOP) * count / len(SUCH)
+
+    ends = [(LEFT + (RIGHT - LEFT) * n / STEPS, high(count)) for n, count in enumerate(counts)]
+    *passed, now = stops
+    drawn, (x, y) = [ends[min(n, now)] for n in range(STEPS + 1)], ends[now]
+    guessed, many = high(GUESSED), f"{counts[now]}"
     parts = [
         word(
             "heading", LEFT, HEADING, "texts that get the word that followed", GREY, "start", SMALL
@@ -144,21 +154,17 @@ def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
         word("own", LEFT, FLOOR, "as trained", GREY, "start", SMALL),
         word("half", (LEFT + RIGHT) / 2, FLOOR, "half way", GREY, size=SMALL),
         word("equal", RIGHT, FLOOR, "all equal", GREY, "end", SMALL),
+        area("under", [(LEFT, BASE), *drawn, (x, BASE)], ORANGE, 0.15),
+        line("guessed", [(LEFT, guessed), (RIGHT, guessed)], GREY, 2, dashes="4 6"),
+        word("guess", NEXT, guessed + 6, f"guess: {GUESSED}", GREY, "start", SMALL),
+        line("curve", drawn, ORANGE, 4),
     ]
-    if stops:
-        *passed, now = stops
-        drawn, (x, y) = [ends[min(n, now)] for n in range(STEPS + 1)], ends[now]
-        parts += [
-            area("under", [(LEFT, BASE), *drawn, (x, BASE)], ORANGE, 0.15),
-            line("curve", drawn, ORANGE, 4),
-        ]
-        for n in passed[1:]:
-            a, b = ends[n]
-            parts.append(dot(f"dot {n}", a, b, 5, ORANGE, edge=GROUND))
-            parts.append(word(f"count {n}", a - 6, b + 27, f"{counts[n]}", ORANGE, "end"))
-        many = f"{counts[now]}" if passed else f"all {counts[now]}"
-        parts += [
-            dot("now", x, y, 7, ORANGE, edge=GROUND),
-            word("count", x + 15, max(y + 13, TOP + 30), many, ORANGE, "start", LARGE, HEAVY),
-        ]
-    return parts
+    for n in passed:
+        a, b = ends[n]
+        parts.append(dot(f"dot {n}", a, b, 5, ORANGE, edge=GROUND))
+        parts.append(word(f"count {n}", a - 6, b + 27, f"{counts[n]}", ORANGE, "end"))
+    return [
+        *parts,
+        dot("now", x, y, 7, ORANGE, edge=GROUND),
+        word("count", x + 16, min(y + 13, guessed - 16), many, ORANGE, "start", LARGE, HEAVY),
+    ]

@@ -2,18 +2,19 @@
 
     python -m attnlab.lessons.training.opening      trains it, and records what is shown
 
-It is the training of the lesson's writer. Arcs are larger weights of its first layer: those that go
-one letter back are blue, and so is the loss while they gather. Levels are what counts reach of how
-often each letter follows another, or two: the nearer one is lit, and a bracket is under so many
-letters. Its first loss is above the chart. The writer's last states differ a little from machine
-to machine, and its pages from one Python to the next, so what is shown is recorded, in
-`opening.json`.
+It is the training of the lesson's writer. Arcs are the two largest weights of its first layer from
+each letter to those before: one letter back they are blue, and so is the loss while they gather.
+Levels are what counts reach of how often each letter follows another, or two: the nearer one is
+lit. Its first loss is above the chart. The writer's last states differ a little from machine to
+machine, and its pages from one Python to the next, so what is shown is recorded, in `opening.json`.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from heapq import nlargest
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,19 @@ BEGINS = 10  # the step with which the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
 NEAR = "of its weight goes one letter back"
-BY = ("guess from 1 letter", "from 2 letters")
+BY = ("1 letter", "2 letters")
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
-LEFT, AXIS, RIGHT = 8, 64, 472  # edges, and where steps begin
+LEFT, AXIS, RIGHT, BESIDE = 8, 62, 472, 378  # edges, where steps begin, and levels' words
 PITCH, SIZE = 27.6, 41  # from letter to letter; of letters
-SAYS, FLOOR, LINE, MARK = 28, 76, 112, 127  # lines: of the share, arcs' ends, letters, their mark
-HEAD, LOW, TICKS, STEP = 131, 246, 266, 1.3  # of the chart, its steps' line; width of one
-LEAST, UNIT = 1.85, 105  # the loss at its foot, and the height of 1
-PALEST = 0.02  # the least weight that is drawn
-NEAREST, FARTHER = 50, 0.3  # pull of an arc to the letter before; more for each further
+SAYS, FLOOR, LINE = 28, 96, 132  # lines: of the share, arcs' ends, letters
+HEAD, LOW, TICKS, STEP = 148, 246, 266, 1  # of the chart, its steps' line; width of one
+ENDS = AXIS + STEP * STEPS[-1]
+LEAST, UNIT = 1.85, 90  # the loss at its foot, and the height of 1
+MOST, PALEST = 2, 0.02  # of a letter's arcs, and the least weight that is drawn
+NEAREST, FARTHER = 50, 1.3  # pull of an arc to the letter before; more for each further
 THICK = 6  # an arc of weight 1
 
 
@@ -79,7 +81,7 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     drawn = [
         (n, m, weight)
         for n, row in enumerate(reversed(weights))
-        for m, weight in enumerate(reversed(row), n)
+        for weight, m in nlargest(MOST, zip(row[-2::-1], count(n + 1)))
         if weight >= PALEST
     ]
     parts += [_arc(*each) for each in sorted(drawn, key=lambda each: each[1] - each[0] == 1)]
@@ -91,18 +93,15 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
         word("share", LEFT, SAYS, goes, BLUE, "start", 36, 700),
         word("near", LEFT + 19 + 25 * len(goes), SAYS, NEAR, BLUE, "start", SMALL, 600),
     ]
-    if near:
-        left, right = _at(near - 1) - 11, _at(0) + 11
-        ends = [(left, MARK - 5), (left, MARK), (right, MARK), (right, MARK - 5)]
-        parts.append(line("known", ends, ORANGE, 3.5))
     return Frame(parts, _told(step, loss, known["by_counts"], share))
 
 
 def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
     one, two = by_counts
     if step == 0:
-        looks = "Layer 1's one head looks everywhere, mostly left of these letters."
-        return f"Noise. {looks} The loss, {loss:.1f}, is off the chart."
+        return (
+            f"Noise. Layer 1's one head looks everywhere. The loss, {loss:.1f}, is off the chart."
+        )
     if step == JUMP[0]:
         return f"The loss slows near {one:.1f}: a guess from one letter gets as low."
     if step < JUMP[1]:
@@ -117,7 +116,7 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
 
 def _axes(step: int) -> list[Part]:
     """Of losses over steps: the step that is now is dark."""
-    parts = [line("axes", [(AXIS, HEAD), (AXIS, LOW), (RIGHT, LOW)], GREY, 1.5)]
+    parts = [line("axes", [(AXIS, HEAD), (AXIS, LOW), (ENDS, LOW)], GREY, 1.5)]
     for at in sorted({0, 100, 200, 300, step}):
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
@@ -126,14 +125,13 @@ def _axes(step: int) -> list[Part]:
 
 def _levels(near: int, by_counts: list[float]) -> list[Part]:
     """How low a loss can be by one letter and by two: the nearer one is lit."""
-    parts: list[Part] = []
+    parts = [word("guess", BESIDE, HEAD + 13, "guess from", GREY, "start", SMALL)]
     for n, (loss, by) in enumerate(zip(by_counts, BY, strict=True), 1):
         y, (colour, weight) = _high(loss), (ORANGE, 600) if n == near else (GREY, 400)
-        at, anchor = (RIGHT, "end") if n == 1 else (AXIS + 10, "start")  # where no curve is
         parts += [
-            line(f"level {by}", [(AXIS, y), (RIGHT, y)], colour, 1.5, dashes="4 6"),
-            word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", colour, "start", SMALL, weight),
-            word(by, at, y - 8, by, colour, anchor, SMALL, weight),
+            line(f"level {by}", [(AXIS, y), (ENDS, y)], colour, 1.5, dashes="4 6"),
+            word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", GREY, "start", SMALL),
+            word(by, BESIDE, y + 6, by, colour, "start", SMALL, weight),
         ]
     return parts
 
@@ -160,7 +158,7 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
     if step == STEPS[-1]:
         parts.append(word("turn", _along(158), _high(2.3), "arcs turn", BLUE, "start", SMALL, 600))
     under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
-    at = (x + 36, y + 14) if under else (min(x + 26, RIGHT - 21), y - 13)
+    at = (x + 36, y + 14) if under else (min(x + 26, ENDS - 21), y - 13)
     parts.append(word("now", *at, number, ORANGE, size=26, weight=700))
     return [*parts, dot("dot", x, y, 7, ORANGE)]
 
@@ -172,7 +170,7 @@ def _at(n: int) -> float:
 
 def _arc(n: int, m: int, weight: float) -> Part:
     """From letter n to letter m: blue if that is the one before."""
-    colour, opacity = (BLUE, 1) if m - n == 1 else (GREY, 0.5)
+    colour, opacity = (BLUE, 1) if m - n == 1 else (GREY, 0.8)
     pull = NEAREST + FARTHER * (m - n - 1) if m > n else 0
     key = f"arc {n} {m}"
     return arc(key, _at(n), _at(m), FLOOR, weight, colour, opacity, thickest=THICK, pull=pull)
