@@ -27,7 +27,8 @@ HEADS, WIDTH = 4, 8  # and numbers in a head's key
 HIGH, LEFT, RIGHT, TOP, MORE = 270, 4, 476, 24, 48  # of the sheet; its edges, and its first lines
 GAP, APART = 0.17, 1.2  # between squares; the question from books: shares of a square
 BIG, HEAVY = 24, 700  # words; results
-LONG, EACH = 308, 122  # at the end, a shelf, and from one way to the next
+PULL, THICK = 64, 3.2  # of arcs: how far their ends pull the far one up
+LONG, EACH = 176, 122  # at the end, a shelf, and from one way to the next
 
 WAYS = {
     "full": ("full attention", "a key and a value in each square"),
@@ -56,8 +57,6 @@ class Shelf(NamedTuple):
     top: float = 118
     wide: float = (RIGHT - LEFT) / (BOOKS + 1 + APART - GAP)
     row: float = 17
-    arcs: float = 64  # how far their ends pull the far one up
-    thick: float = 3.2
     starts: Place = (LEFT, 248)  # of results
     long: float = 228  # of a bar: 100%
     low: float = 236  # of bars
@@ -70,7 +69,7 @@ class Shelf(NamedTuple):
 
 
 SHELF, ASK = Shelf(), Shelf(row=26)
-END = Shelf(72, LONG / (BOOKS + 1 + APART - GAP), 17.5, 42, 2.4, (322, 405), 71, 124.5, BIG, 14.5)
+END = Shelf(84, LONG / (BOOKS + 1 + APART - GAP), 13.5, (200, 348), 128, 121, 40, 14)
 
 
 def kept(tokens: int = BOOKS + 1, window: int = WINDOW) -> dict[str, int]:
@@ -95,8 +94,10 @@ def opening() -> Film:
     keep = f"both keep {share('window'):.0%}"
     sheets[-1] += [
         word("keep", LEFT, TOP, keep, PURPLE, "start", weight=600),
-        word("far head", END.starts[0], TOP, SAID["far"], GREY, "start", SMALL),
-        word("near head", RIGHT, TOP, SAID["near"], GREY, "end", SMALL),
+        *(
+            word(f"{test} head", left, TOP, SAID[test], GREY, "start")
+            for test, left in zip(ASKS, END.starts, strict=True)
+        ),
     ]
     frames = [Frame(*both) for both in zip(sheets, TOLD, strict=True)]
     return Film("What you drop is what you miss", frames, HIGH)
@@ -132,15 +133,13 @@ def _edge(name: str, n: int, m: int, at: Shelf, key: str = "") -> Part:
     return box(f"{key}edge {name}", (left, at.top - 1), size, ORANGE, 0, 2.5)
 
 
-def _look(
-    n: int, at: Shelf, colour: Colour, dashes: str, key: str = "", opacity: float = 1
-) -> Part:
+def _look(n: int, at: Shelf, colour: Colour, dashes: str, opacity: float = 1) -> Part:
     """An arc from the question to a book: dotted if it only asks, broken if the answer is wrong."""
     far = min(5, BOOKS - n)
-    pull, aside = at.arcs * (1 if far > 4 else 0.16 + 0.12 * far), (far - 3) * at.wide * 0.17
+    pull, aside = PULL * (1 if far > 4 else 0.16 + 0.12 * far), (far - 3) * at.wide * 0.17
     ends = at.middle(BOOKS) + aside, at.middle(n)
-    look: dict[str, Any] = {"dashes": dashes, "thickest": at.thick, "pull": pull}
-    return arc(f"{key}look {n}", *ends, at.top - 5, 1, colour, opacity, **look)
+    look: dict[str, Any] = {"dashes": dashes, "thickest": THICK, "pull": pull}
+    return arc(f"look {n}", *ends, at.top - 5, 1, colour, opacity, **look)
 
 
 def _asked(test: str) -> list[Part]:
@@ -160,26 +159,28 @@ def _asked(test: str) -> list[Part]:
 
 def _turn(way: str, known: dict[str, Any]) -> list[Part]:
     """A way alone, and what it keeps."""
-    near = SHELF.middle(NEAR[0]) - 14
+    near, (_, *four) = SHELF.middle(NEAR[0]) - 14, known["reads"]
+    text = f"one text: {sum(right for *_, right in four)} of {len(four)}"
+    pale = {ASKED: 0.45} if way == "full" else {}
     return [
+        *(
+            _look(n, SHELF, _colour(right), "1 0" if right else "6 7", pale.get(n, 1))
+            for n, _, right in known["reads"]
+        ),
         *_way(way, known, SHELF),
         word("more", LEFT, MORE, WAYS[way][1], GREY, "start"),
         word("keeps", RIGHT, TOP, f"{share(way):.0%} kept", PURPLE, "end", weight=600),
-        word("text", near, SHELF.top - 8, "one text", GREY, "end", SMALL),
+        word("text", near, SHELF.top - 8, text, GREY, "end", SMALL),
     ]
 
 
 def _way(way: str, known: dict[str, Any], at: Shelf, key: str = "") -> list[Part]:
-    """A way's name, what it keeps and reads, and its results."""
-    at_name: Place = (LEFT, TOP) if at == SHELF else (at.middle(ASKED) + 36, at.top - 9)
-    pale = {ASKED: 0.45} if way == "full" else {}
-    reads, of = known["reads"], "" if at == SHELF else f"{way} "  # results do not move
+    """A way's name, what it keeps and, alone, reads, and its results."""
+    alone = at == SHELF
+    at_name = (LEFT, TOP if alone else at.top - 10)
+    of = "" if alone else f"{way} "  # results do not move
     return [
-        *(
-            _look(n, at, _colour(right), "1 0" if right else "6 7", key, pale.get(n, 1))
-            for n, _, right in reads
-        ),
-        *_shelf(way, at, key, reads),
+        *_shelf(way, at, key, known["reads"] if alone else ()),
         *(part for test in ASKS for part in _result(test, at, known[test], of)),
         word(f"{key}name", *at_name, WAYS[way][0], INK, "start", BIG, HEAVY),
     ]
