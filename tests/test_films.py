@@ -1291,7 +1291,7 @@ def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
             assert look["stroke"] == (BLUE if right else GREY).drawn
             assert look["stroke-dasharray"] == ("1 0" if right else "6 7")
             assert look["stroke-width"] == film.THICK
-            assert (look["opacity"] < 1) == (way == "full" and n == film.ASKED)
+            assert (float(look["opacity"]) < 1) == (way == "full" and n == film.ASKED)
             begin, end = ends(look)
             assert begin == pytest.approx(at.middle(film.BOOKS), abs=at.wide * (1 - film.GAP) / 2)
             assert end == pytest.approx(at.middle(n), abs=0.06)
