@@ -752,22 +752,16 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
     written = says(n + 1, gone, products, n // 3)
     framed = {at: text for at, text in written.items() if at[1:] == place}
     assert {*written} == {*framed, *zip(*map(np.ndarray.tolist, products.nonzero()), strict=True)}
-    for at in (n + 2, 6)[: 2 - n // 3]:  # sheets keep what they have, evenly
-        looks, flat = shown("03-numpy")[at], spots(at, key, sums)
-        assert len(says(at, key, sums, n // 3)) == sums.size
-        assert looks[named(key, *place)]["d"] == looks[f"around sum {gone}"]["d"]
-        assert says(at, gone, products, n // 3) == (framed if at == 6 else written)
-        middles = spots(at, gone, products)
-        for axis in range(3):
-            np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
-        for s in range(len(products)):
-            assert looks[named(gone, s, *place)]["d"] == looks[f"around {gone} {s}"]["d"]
-        (side, _), (_, top) = (points(looks[f"axis {axis}"]).mean(axis=0) for axis in kept)
-        n_at, o_at = (looks[f"letter {axis} beside"] for axis in kept)
-        assert middles[..., 0].max() < float(n_at["x"]) < side < flat[..., 0].min()
-        assert float(o_at["y"]) < top < flat[..., 1].min()
-        start, tip = points(looks[f"along {gone}"])[:, 0]
-        assert start < middles[-1, ..., 0].max() < tip < float(looks[f"name {key}"]["x"])
+    assert len(totals) == sums.size
+    assert says(n + 2, gone, products, n // 3) == written  # sheets keep what they have, evenly
+    middles = spots(n + 2, gone, products)
+    for axis in range(3):
+        np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
+    for s in range(len(products)):
+        assert looks[named(gone, s, *place)]["d"] == looks[f"around {gone} {s}"]["d"]
+    assert middles[..., 0].max() < _sides(looks, kept, totals_at)
+    start, tip = points(looks[f"along {gone}"])[:, 0]
+    assert start < middles[-1, ..., 0].max() < tip < float(looks[f"name {key}"]["x"])
     before_it, pressed = shown("03-numpy")[n + 1 : n + 3]
     for s in range(len(products)):  # copies come out from behind the sheets, and become the sums
         assert before_it[f"copy {gone} {s}"]["d"] == before_it[f"sheet {gone} {s}"]["d"]
@@ -782,16 +776,41 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_its_letter_struck_and_its_shares_are_softmax() -> None:
+def test_lesson_03s_shares_are_softmax_of_halved_scores() -> None:
     from attnlab.lessons.numpy import opening as film
 
     powers = np.exp(film.Q @ film.K.T / 2)
     np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
     assert "halved, then softmax along m" in opening_of("03-numpy").state["frames"][3]["told"]
-    last, looks = texts_of("03-numpy", 6), shown("03-numpy")[6]
-    assert "".join(text for each, text in last.items() if each.startswith("code")) == "nk,mk->nmk"
-    (start, _), (end, _) = points(looks["code struck"])
-    assert start < float(looks["code 9"]["x"]) < end
+
+
+@pytest.mark.lessons("03-numpy")
+def test_lesson_03s_film_ends_with_both_letters_struck_each_beside_what_is_left() -> None:
+    texts, looks, rows = texts_of("03-numpy", 6), shown("03-numpy")[6], []
+    for n, keys, formula, of in ((0, "QKkS", "nk,mk->nm", "first "), (3, "SVmZ", "nm,mv->nv", "")):
+        row = {key[len(of) :]: look for key, look in looks.items() if key.startswith(of)}
+        signs = [texts[f"{of}code {at}"] for at in range(10)]
+        assert "".join(signs) == formula + keys[2]
+        (start, _), (end, _) = points(row["code struck"])
+        assert start < float(row["code 9"]["x"]) < end
+        *_, sums = multiplied(n, formula)
+        cells = [named(keys[3], *at) for at in np.ndindex(sums.shape)]
+        written = [float(texts[f"{of}{cell} says"]) for cell in cells]
+        assert written == pytest.approx(sums.round(n // 3).ravel())
+        at = np.reshape([points(row[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
+        assert end < _sides(row, formula[-2:], at)
+        sizes = [row[key]["font-size"] for key in ("code 0", f"{cells[0]} says", "letter n beside")]
+        rows.append([row["code 0"]["x"], str(row["axis n"]["d"]).split()[0], *sizes])
+    assert rows[0] == rows[1]  # one rule, seen twice
+
+
+def _sides(looks: dict[str, dict[str, float | str]], kept: str, cells: np.ndarray) -> float:
+    """Where the letter of a result's rows is; both letters stand at their sides, outside."""
+    (side, _), (_, top) = (points(looks[f"axis {axis}"]).mean(axis=0) for axis in kept)
+    n_at, o_at = (looks[f"letter {axis} beside"] for axis in kept)
+    assert float(n_at["x"]) < side < cells[..., 0].min()
+    assert float(o_at["y"]) < top < cells[..., 1].min()
+    return float(n_at["x"])
 
 
 @pytest.mark.lessons("04-scaling")
@@ -913,9 +932,10 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert sums == ["0.37 × 1 + 0.63 × 10 ≈", "7", "0.37", "0.63"]
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
     before, after = np.transpose([film.answers(way)[:2] for way in film.STEP]).T
-    for does in ("says", "adds"):
-        moved = [int(texts[-1][f"{name} {does}"]) for name in names]
-        assert moved == (after - before).round().tolist() == [0, 7]
+    moved = [int(texts[-1][f"{name} adds"]) for name in names]
+    assert moved == (after - before).round().tolist() == [0, 7]
+    said = [[int(at) for at in texts[-1][f"{name} says"].split(" → ")] for name in names]
+    assert said == np.transpose([before, after]).round().tolist() == [[10, 10], [12, 19]]
     end, edges = frames[-1], [film._x(way) for way in film.STEP]
     assert [float(end[key]["cx"]) for key in ("asked", "asks")] == pytest.approx(edges, abs=0.01)
     for name, *salt in zip(names, before, after, strict=True):

@@ -109,14 +109,18 @@ class Product(NamedTuple):
         return np.einsum("ns,so->sno", self.left, self.above)
 
     def code(
-        self, is_struck: bool = False, last: str = "", y: float = CALL, size: float = CODED
+        self,
+        is_struck: bool = False,
+        last: str = "",
+        about: Place = (WIDE / 2, CALL),
+        size: float = CODED,
     ) -> list[Part]:
         """The formula; its last letter is struck, or stands for all after the arrow."""
-        parts: list[Part] = []
+        parts, (x, y) = list[Part](), about
         signs = self.formula[:-3] + last if last else self.formula
         for n, sign in enumerate(signs):
             is_off = is_struck and n == len(signs) - 1
-            at = WIDE / 2 + 0.6 * size * (n - 4.5 + 0.35 * is_off)
+            at = x + 0.6 * size * (n - 4.5 + 0.35 * is_off)
             weight = 700 if sign in COLOURS else 400
             colour = COLOURS.get(sign, INK)
             sized = (colour, "middle", size, weight, 1, CODE)
@@ -150,12 +154,10 @@ class Product(NamedTuple):
             _name(self.names[1], (56, 96)),
         ]
 
-    def stack(
-        self, first: Grid, pitch: float, onto: Grid | None = None, is_bare: bool = False
-    ) -> list[Part]:
+    def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
         """Sheets along an axis, what is worked framed; copies from behind them move onto one.
 
-        No 0 is written but a framed one; on bare sheets only what is framed is.
+        No 0 is written but a framed one.
         """
         gone, (*_, product, _), parts = self.formula[-1], self.looks, []
         for s, numbers in enumerate(self.each()):
@@ -164,7 +166,7 @@ class Product(NamedTuple):
             parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), not onto))
             parts.append(area(f"sheet {gone} {s}", card, GROUND))
             for place, each in np.ndenumerate(numbers):
-                seen = place == self.worked or (each != 0 and not is_bare)
+                seen = place == self.worked or each != 0
                 sized = (sheet.outline(*place), each, SMALL, seen)
                 parts += product.cell(_at(s, *place), *sized)
             parts.append(_around(f"{gone} {s}", sheet, self.worked))
@@ -190,24 +192,42 @@ class Product(NamedTuple):
             _letter(o, (14, self.first.corner[1] - 8), "of sheets"),
         ]
 
-    def pressed(self, first: Grid, pitch: float, flat: Grid, is_bare: bool = False) -> list[Part]:
-        """The sheets, and the one that they become: its sides are the letters that are left."""
-        n, o, gone = tuple(self.formula[-3:])
-        numbers, parts = self.each().sum(axis=0), self.stack(first, pitch, flat, is_bare)
-        rows, columns = numbers.shape
-        for place, number in np.ndenumerate(numbers):
-            parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, NAME)
-        (x, y), (middle, top) = first.at(rows, 0), flat.at(0, columns / 2)
-        left = flat.corner[0] - AWAY
+    def pressed(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
+        """The sheets, and the one that they become."""
+        gone, (rows, columns) = self.formula[-1], self.each().shape[1:]
+        (x, y), middle = first.at(rows, 0), flat.at(0, columns / 2)[0]
         return [
-            *parts,
+            *self.code(is_struck=True),
+            *self.stack(first, pitch, flat),
+            *self.result(flat, NAME),
             _around(f"sum {gone}", flat, self.worked),
             *_arrow(gone, x, y + 22, middle - 22),
             _name(self.names[2], (middle, y + 32)),
-            _bar(n, (left, top), (left, y)),
+        ]
+
+    def result(self, flat: Grid, size: float) -> list[Part]:
+        """What the sheets become: its sides are the letters that are left."""
+        n, o, _ = tuple(self.formula[-3:])
+        numbers, parts = self.each().sum(axis=0), list[Part]()
+        rows, columns = numbers.shape
+        for place, number in np.ndenumerate(numbers):
+            parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, size)
+        (left, low), (middle, top) = flat.at(rows, 0, -AWAY), flat.at(0, columns / 2)
+        return [
+            *parts,
+            _bar(n, (left, top), (left, low)),
             _bar(o, (flat.corner[0], top - AWAY), (flat.at(0, columns)[0], top - AWAY)),
-            _letter(n, (left - 16, (top + y) / 2 + 7)),
+            _letter(n, (left - 16, (top + low) / 2 + 7)),
             _letter(o, (middle, top - AWAY - 8)),
+        ]
+
+    def row(self, top: float) -> list[Part]:
+        """The formula, and at its right its result."""
+        flat = Grid((336, top), (0, 29), (135 / self.above.shape[1], 0))
+        return [
+            *self.code(is_struck=True, about=(140, top + 54), size=44),
+            *self.result(flat, 22),
+            _name(self.names[2], (312, top - 14)),
         ]
 
 
@@ -281,15 +301,10 @@ MIX = Product(
 
 def opening() -> Film:
     """The film."""
-    tall, large = (0, 46), (0, 48)
+    tall = (0, 46)
     scores = SCORES.pressed(Grid((4, 90), tall, (25, -8)), 85, Grid((372, 90), tall, (35, 0)))
     mix = MIX.pressed(Grid((8, 90), tall, (37, -8)), 90, Grid((304, 90), tall, (82, 0)))
-    last = SCORES.pressed(
-        Grid((6, 92), large, (20, -8)), 68, Grid((318, 92), large, (52, 0)), is_bare=True
-    )
-    scores += SCORES.code(is_struck=True)
-    mix += MIX.code(is_struck=True)
-    last += SCORES.code(is_struck=True, y=40, size=48)
+    first = [part._replace(key=f"first {part.key}") for part in SCORES.row(38)]
     told = "A letter left out after the arrow is added up."
     told += " Each kept letter is a side of the result."
     frames = [
@@ -299,6 +314,6 @@ def opening() -> Film:
         (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
         (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
         (mix, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
-        (last, told),
+        ([*first, *MIX.row(172)], told),
     ]
     return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)

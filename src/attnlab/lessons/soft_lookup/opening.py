@@ -29,7 +29,7 @@ STEP = (53, 67)  # of the question, at the end
 HIGH, LEFT, RIGHT = 270, 72, 332  # of the sheet; ends of the way that the question goes
 SPINE, ASKS = (88, 48), 84  # of a book; the level of the question
 FLOOR, TOP = 242, 112  # of what the first and the last book seen say
-FULL, ENDED, SAYS = 26, 354, 376  # how thick all of an answer is; ends of levels; of both answers
+FULL, ENDED, SAYS = 26, 354, 372  # how thick all of an answer is; ends of levels; of both answers
 MIXED = 2  # the frame that says what is mixed
 
 
@@ -53,6 +53,7 @@ def answers(degrees: float) -> tuple[float, float, list[float]]:
 def _told() -> list[str]:
     soft = [f"{answers(stop)[1]:.0f}" for stop in STOPS]
     low, middle, high, *_ = SALT
+    added = [after - before for before, after in _ways()]
     return [
         "A question moves along a shelf; near means alike. "
         f"Hard reads the nearest: {low}. Soft mixes all: {soft[0]}.",
@@ -61,7 +62,7 @@ def _told() -> list[str]:
         f"Soft mixes almost only two books: {soft[MIXED]}.",
         f"Past marshes, hard stays at {middle}. Soft climbs to {soft[3]}.",
         f"The same small step: hard jumps to {high}. Soft glides to {soft[4]}.",
-        f"Between jumps, the same step adds {_moved()[1]:.0f} to soft, {_moved()[0]:.0f} to hard. "
+        f"Between jumps, the same step adds {added[1]:.0f} to soft, {added[0]:.0f} to hard. "
         "Soft answers every step, hard only at its jumps.",
     ]
 
@@ -117,7 +118,7 @@ def _now(n: int) -> list[Part]:
     if n == MIXED:
         pairs = [*zip(shares, SALT, strict=False)][:2]
         mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs) + " ≈"
-        parts.append(word("mix", SAYS - 8, 160, mixed, ORANGE, "end", SMALL, 700))
+        parts.append(word("mix", SAYS - 6, 160, mixed, ORANGE, "end", SMALL, 700))
         for m, (share, way) in enumerate(zip(shares, ("end", "start"), strict=False)):
             at = _x(STOPS[n]) + 20 * (2 * m - 1)
             look = (f"{share:.2f}", SERIES[m], way, SMALL, 700)
@@ -125,7 +126,7 @@ def _now(n: int) -> list[Part]:
     return parts
 
 
-def _says(soft: str, hard: str) -> list[Part]:
+def _says(soft: str, hard: str, size: float = 44) -> list[Part]:
     """Two large numbers, each under its answer's sign and name."""
     x, floors = SAYS, (170, 254)
     parts = [
@@ -136,7 +137,7 @@ def _says(soft: str, hard: str) -> list[Part]:
         ink = ORANGE if name == "soft" else GREY
         parts += [
             word(f"{name} name", x + 26, floor - 43, name, ink, "start", weight=600),
-            word(f"{name} says", x, floor, says, ink, "start", 44, 700),
+            word(f"{name} says", x, floor + 0.72 * (size - 44), says, ink, "start", size, 700),
         ]
     return parts
 
@@ -146,9 +147,9 @@ def _square(key: str, x: float, y: float) -> Part:
     return box(key, (x - 8, y - 8), (16, 16), GREY, 0, 3)
 
 
-def _moved() -> list[float]:
-    """How far the last step moves both answers."""
-    return [after - before for before, after in zip(*(answers(at)[:2] for at in STEP), strict=True)]
+def _ways() -> list[tuple[float, float]]:
+    """From where to where the last step moves the hard answer and the soft one."""
+    return [*zip(*(answers(at)[:2] for at in STEP), strict=True)]
 
 
 def _step() -> list[Part]:
@@ -158,7 +159,9 @@ def _step() -> list[Part]:
     level, floor = _y(answers(STEP[0])[0]), TOP + 24
     tip = end - 2
     moves = [(start, floor), (tip, floor), (tip - 6, floor - 5), (tip, floor), (tip - 6, floor + 5)]
-    hard, soft = (f"+{each:.0f}" for each in _moved())
+    ways = _ways()
+    hard_way, soft_way = (f"{before:.0f} → {after:.0f}" for before, after in ways)
+    hard, soft = (f"+{after - before:.0f}" for before, after in ways)
     return [
         line("was", [(start, ASKS), (start, level)], INK, 1.5),
         dot("asked", start, ASKS, 5),
@@ -170,7 +173,7 @@ def _step() -> list[Part]:
         line("hard goes", [(start, level), (end, level)], GREY, 10, cap="butt"),
         word("soft adds", end + 16, (low + high) / 2 + 8, soft, ORANGE, "start", 24, 700),
         word("hard adds", (start + end) / 2, level + 26, hard, GREY, size=24, weight=700),
-        *_says(soft, hard),
+        *_says(soft_way, hard_way, 24),
     ]
 
 
