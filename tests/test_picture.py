@@ -275,7 +275,7 @@ def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:
         return figures.multi_head.owners(cuts, "abcd", 6, 2)
 
     both = drawn({"split": right, "shorter": wrong})
-    assert both.title == "Shorter gives a head 2 whole tokens, not a part of each"
+    assert both.title == "Shorter gives each head 2 whole tokens, not a part of each"
     light, _ = parts(both)
     assert "✓ split" in words(light[0])
     assert "✗ shorter" in words(light[1])

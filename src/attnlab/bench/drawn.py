@@ -44,6 +44,7 @@ MARKS: dict[Quantity, list[float]] = {
 }
 ROOM = 3  # times between two lines, where a number stands between their names
 LAWS = {1: BLUE, 2: ORANGE}  # colours of the whole powers of N
+NEAR = 0.2  # of an exponent to a whole one that it is called by
 LEAST = 3  # lengths that a law is read from
 
 
@@ -144,9 +145,12 @@ def _times(ratio: float) -> str:
 
 
 def _law(line: Sequence[Row], quantity: Quantity) -> int | None:
-    """The whole power of N with which a line grows, if there are lengths enough and it is even."""
+    """The whole power of N with which a line grows, if lengths are enough and it is near one."""
     fitted = power(line, line[0].name, quantity) if len(line) >= LEAST else ""
-    return round(float(fitted.partition("^")[2])) if fitted else None
+    if not fitted:
+        return None
+    exponent = float(fitted.partition("^")[2])
+    return round(exponent) if abs(exponent - round(exponent)) <= NEAR else None
 
 
 def _growth(line: Sequence[Row]) -> str:

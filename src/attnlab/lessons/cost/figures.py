@@ -64,7 +64,7 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         figure,
         f"Seconds for {tokens:,} tokens over the width of a tile, both logarithmic. {by_width}. "
         f"Level lines: {others}.",
-        f"Fastest measured: {best:,} wide, {in_seconds(tiles[best])}; {end:,} wide takes "
+        f"Of tiles, {best:,} wide was fastest: {in_seconds(tiles[best])}; {end:,} wide took "
         f"{in_seconds(tiles[end])}\n"
         f"{tokens:,} tokens. Grey: ways without tiles.",
     )

@@ -228,7 +228,7 @@ def owners(
         is_whole = (table == 0).sum() == reach * d
         place.set_title(f"{'✗' if is_whole else '✓'} {title}")
         if is_whole:
-            said = f"{title.capitalize()} gives a head {reach} whole tokens, not a part of each"
+            said = f"{title.capitalize()} gives each head {reach} whole tokens, not a part of each"
         place.set_xticks(range(d), range(1, d + 1))
         place.set_yticks(range(len(tokens)), tokens)
         place.tick_params(length=0, labelcolor="black")

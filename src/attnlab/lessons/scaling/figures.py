@@ -117,7 +117,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         bars.patches[best].set_color(GREY)
         place.text(best, -0.9 - 2.2 * p[best], f"{p[best]:.2f}", ha="center", weight="bold")
         at = divmod(int(abs(matrix).argmax()), count)
-        place.text(*at[::-1], f"{matrix[at]:.2f}", ha="center", va="center", gid=CELL)
+        place.text(*at[::-1], f"{matrix[at]:.2f}"[1:], ha="center", va="center", gid=CELL)
         ink_cells(place, image)
         most.append(f"{steepest:.2f}")
         words.append(
