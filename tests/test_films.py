@@ -1136,13 +1136,15 @@ def test_lesson_14s_number_is_how_many_texts_are_continued_with_what_followed() 
             told.append(right)
     assert told == [210, 200, 116, 35]
     assert [stop / film.STEPS for stop in film.STOPS] == [0, 0.5, 0.75, 1]
-    assert {sum(each[1] == word for each in texts) for word in SINGULAR} == {0, film.GUESSED}
+    places = [("start", *each) for each in texts]  # of which any is as likely, if all are equal
+    assert {sum(word == each[2] for word in each) / len(each) for each in places} == {1 / 6}
+    assert 210 / 6 == film.GUESSED == told[-1]
     assert not any({"curve", "guess", "axis"} & shown("14-real-model")[n].keys() for n in range(3))
     for n, stop in enumerate(film.STOPS[1:], 3):
         parts, said = shown("14-real-model")[n], texts_of("14-real-model", n)
-        guessed = base + np.array([[0, 14 / 210], [1, 14 / 210]]) * sizes
+        guessed = base + np.array([[0, 1 / 6], [1, 1 / 6]]) * sizes
         np.testing.assert_allclose(points(parts["guessed"]), guessed, atol=0.1)
-        assert said["guess"] == "guess: 14"
+        assert said["guess"] == "1 of 6: 35"
         grown = drawn[np.minimum(range(film.STEPS + 1), stop)]
         np.testing.assert_array_equal(points(parts["curve"]), grown)
         dot = [float(parts["now"][name]) for name in ("cx", "cy")]
@@ -1151,14 +1153,24 @@ def test_lesson_14s_number_is_how_many_texts_are_continued_with_what_followed() 
         assert said["count"] == f"{count}"
         assert f"{count} " in opening_of("14-real-model").state["frames"][n]["told"]
         passed = {key[6:]: text for key, text in said.items() if key.startswith("count ")}
-        stops = zip(film.STOPS[1:], told[1:], strict=True)
-        assert passed == {f"{at}": f"{many}" for at, many in stops if at < stop}
+        assert passed == ({"12": "200"} if n == 4 else {})
+        spans = {key: points(look)[1:3] for key, look in parts.items() if key.startswith("span")}
+        fell = {key: float(parts[key]["x"]) for key in said if key.startswith("fell")}
+        assert (len(spans), len(fell)) == ((2, 2) if n == 5 else (0, 0))
+    half_way = (film.RIGHT - film.LEFT) / 2
+    assert (said["fell 0"], said["fell 12"]) == ("−10", "−165")
+    for at, left in ((0, film.LEFT), (12, film.LEFT + half_way)):
+        gaps = spans[f"span {at}"] - [[left, film.BASE], [left + half_way, film.BASE]]
+        np.testing.assert_allclose(gaps, [[4, 0], [-4, 0]], atol=0.1)
+        assert fell[f"fell {at}"] == pytest.approx(left + 6)
+        words = _box(parts[f"fell {at}"], said[f"fell {at}"])
+        assert (np.interp(range(int(words[0]), int(words[2]) + 1), *drawn.T) < words[1] - 1).all()
     _, whole, _, half, _, last = [
         frame["told"] for frame in opening_of("14-real-model").state["frames"]
     ]
     assert whole.endswith("All 210 such texts get what followed.")
-    assert half.endswith("Guessing among the 15 gets 14.")
-    assert last.endswith("Half way cost 10 texts, the rest 165.")
+    assert half.endswith("One of six at random: 35.")
+    assert last.endswith("and 35 texts get what followed.")
 
 
 @pytest.mark.lessons("14-real-model")
@@ -1233,6 +1245,9 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_its_noise_becomes_
             most = [each for each in sorted(row[:-1])[-2:] if each >= film.PALEST]
             assert sorted(weight for weight, _ in to.values()) == most  # to letters before it
     assert max(map(max, states[0]["weights"])) < 0.1  # it looks everywhere
+    assert {len(state["text"]) for state in states} == {film.LETTERS}
+    assert "In a text of 64 letters" in opening_of("10-training").state["frames"][0]["told"]
+    assert len({(each["share"]["x"], each["near"]["x"]) for each in shown("10-training")}) == 1
     assert known[0] == 0
     assert 0 < max(known[:-1]) < known[-1] == 1  # some of them invented
 
@@ -1278,6 +1293,11 @@ def test_its_loss_slows_near_one_letters_level_and_reaches_twos_after_its_arcs_g
             words = _box(last[by], written)
             met = np.interp(np.arange(words[0], words[2]), x, y, np.nan, np.nan)
             assert not ((words[1] - 1 < met) & (met < words[3] + 1)).any()
+    for n, parts in enumerate(frames):
+        assert ("turn" in parts) == (n > 1)
+        seen = words_of(opening_of("10-training").state["frames"][n]["parts"])
+        turn = seen.pop("turn", (0, 0, 0, 0))
+        assert not any(_meet(turn, box) for box in seen.values())
     for by, level, lowest in zip(film.BY, levels, (one, two), strict=True):
         assert float(last[by]["y"]) == pytest.approx(level + 6, abs=0.1)  # at their lines' ends
         assert points(last[f"level {by}"])[-1, 0] < float(last[by]["x"])

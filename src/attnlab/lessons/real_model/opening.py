@@ -1,6 +1,6 @@
 """Lesson 14 opens with what is lost if equal weights replace more and more of the model's own.
 
-It first copies what stands after the same word, whichever stands there; late, that is gone.
+It copies what stands after the same word, whichever stands there; half way still, late no more.
 A slice of the mix is as wide as its word's weight, the mean of the last layer's heads; the curve
 says how many texts are continued with what followed. At the lesson's end `opening` is called with
 the learner's own function and text: that film is in `yours`.
@@ -9,7 +9,7 @@ the learner's own function and text: that film is in `yours`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import asin, degrees
 
 from attnlab.figures.live.film import Film, Frame
@@ -24,7 +24,7 @@ TRADED = "bird", "king", "boy", ";", "bird"
 HUES = {"boy": BLUE, "king": GREEN}  # of words that trade places; others are grey
 OTHERS = [each for each in SINGULAR if each != "bird"]
 SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
-GUESSED = len(SUCH) // len(OTHERS)  # texts that are continued so by any one of the words
+GUESSED = len(SUCH) // (1 + len(TEXT))  # texts that get it if one of all places is picked at random
 
 STEPS = 24  # from no equal weights to nothing else
 STOPS = 0, 12, 18, 24
@@ -36,7 +36,7 @@ NEXT, BENDS, GAP = RIGHT + 16, 16, 2  # x of the next word; of a ribbon's side; 
 ALONE, OVER = (50, 64, 188, 48), (26, 35, 66, 30)
 HOP = 14  # how far words that trade places go up and down
 HEADING, TOP, BASE, FLOOR = 121, 147, 245, 265  # y of the curve's words, and of 0 texts
-SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
+SIZE, COST, LARGE, HEAVY = 22, 26, 36, 700  # of words; weight
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -55,17 +55,16 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{other}” and “{one}” trade places, and “{ways[0].word}” is written. "
         f"The {len(SUCH)} texts have any two of {len(OTHERS)} words there, in either order.",
         "In all heads and layers attention goes half way to equal. "
-        f"{half} texts get what followed. Guessing among the {len(OTHERS)} gets {GUESSED}.",
+        f"{half} texts get what followed. One of six at random: {GUESSED}.",
         f"Three quarters of the way “{ways[2].word}” is still written, but only {late} texts get "
         "what followed.",
-        f"All equal: “{ways[3].word}” is written, and {few} texts get what followed. "
-        f"Half way cost {all_ - half} texts, the rest {half - few}.",
+        f"All equal: “{ways[3].word}” is written, and {few} texts get what followed.",
     )
     sheets = [_poured(), _poured(own), _poured(ways[0], traded=True)]
     for n, at in enumerate(ways[1:], 1):
         sheets.append([*_poured(at, OVER, traded=True), *_curve(counts, STOPS[1 : n + 1])])
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
-    return Film("Equal attention can hardly copy", frames, HIGH)
+    return Film("Half way to equal, attention still copies", frames, HIGH)
 
 
 def _followed(equal: float) -> int:
@@ -156,13 +155,19 @@ def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
         word("equal", RIGHT, FLOOR, "all equal", GREY, "end", SMALL),
         area("under", [(LEFT, BASE), *drawn, (x, BASE)], ORANGE, 0.15),
         line("guessed", [(LEFT, guessed), (RIGHT, guessed)], GREY, 2, dashes="4 6"),
-        word("guess", NEXT, guessed + 6, f"guess: {GUESSED}", GREY, "start", SMALL),
+        word("guess", NEXT, guessed + 6, f"1 of 6: {GUESSED}", GREY, "start", SMALL),
         line("curve", drawn, ORANGE, 4),
     ]
-    for n in passed:
+    for n in passed[:1]:
         a, b = ends[n]
         parts.append(dot(f"dot {n}", a, b, 5, ORANGE, edge=GROUND))
-        parts.append(word(f"count {n}", a - 6, b + 27, f"{counts[n]}", ORANGE, "end"))
+        if now < STEPS:
+            parts.append(word(f"count {n}", a - 6, b + 27, f"{counts[n]}", ORANGE, "end"))
+    for n, m in pairwise((0, *passed[:1], STEPS) if now == STEPS else ()):
+        (a, _), (b, _), fell = ends[n], ends[m], f"−{counts[n] - counts[m]}"
+        span = [(a + 4, BASE - 8), (a + 4, BASE), (b - 4, BASE), (b - 4, BASE - 8)]
+        parts.append(line(f"span {n}", span, ORANGE, 4))
+        parts.append(word(f"fell {n}", a + 6, BASE - 24, fell, ORANGE, "start", COST, HEAVY))
     return [
         *parts,
         dot("now", x, y, 7, ORANGE, edge=GROUND),

@@ -38,7 +38,7 @@ HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
 LEFT, AXIS, RIGHT, BESIDE = 8, 62, 472, 378  # edges, where steps begin, and levels' words
 PITCH, SIZE = 27.6, 41  # from letter to letter; of letters
-SAYS, FLOOR, LINE = 28, 96, 132  # lines: of the share, arcs' ends, letters
+GOES, SAYS, FLOOR, LINE = 84, 28, 96, 132  # end and line of the share; lines: arcs' ends, letters
 HEAD, LOW, TICKS, STEP = 148, 246, 266, 1  # of the chart, its steps' line; width of one
 ENDS = AXIS + STEP * STEPS[-1]
 LEAST, UNIT = 1.85, 90  # the loss at its foot, and the height of 1
@@ -76,7 +76,6 @@ def nearest(step: int, known: dict[str, Any]) -> int:
 def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float]]) -> Frame:
     letters, near = text[shown_of(text)], nearest(step, known)
     share, loss = to_neighbours(weights), known["losses"][step // EVERY]
-    goes = f"{share:.0%}"
     parts = [*_axes(step), *_levels(near, known["by_counts"]), *_curve(step, known)]
     drawn = [
         (n, m, weight)
@@ -90,8 +89,8 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
         for n, each in enumerate(reversed(letters))
     ]
     parts += [
-        word("share", LEFT, SAYS, goes, BLUE, "start", 36, 700),
-        word("near", LEFT + 19 + 25 * len(goes), SAYS, NEAR, BLUE, "start", SMALL, 600),
+        word("share", GOES, SAYS, f"{share:.0%}", BLUE, "end", 36, 700),
+        word("near", GOES + 16, SAYS, NEAR, BLUE, "start", SMALL, 600),
     ]
     return Frame(parts, _told(step, loss, known["by_counts"], share))
 
@@ -100,7 +99,8 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
     one, two = by_counts
     if step == 0:
         return (
-            f"Noise. Layer 1's one head looks everywhere. The loss, {loss:.1f}, is off the chart."
+            f"Noise. In a text of {LETTERS} letters layer 1's one head looks everywhere. "
+            f"The loss, {loss:.1f}, is off the chart."
         )
     if step == JUMP[0]:
         return f"The loss slows near {one:.1f}: a guess from one letter gets as low."
@@ -155,8 +155,8 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
     parts.append(upto("curve", BEGINS, STEPS[-1], ORANGE, 4.5))
     if step >= JUMP[0]:
         parts.append(upto("gathers", *JUMP, BLUE, 6.5))
-    if step == STEPS[-1]:
-        parts.append(word("turn", _along(158), _high(2.3), "arcs turn", BLUE, "start", SMALL, 600))
+    if step > JUMP[0]:
+        parts.append(word("turn", _along(60), _high(2.1), "arcs turn", BLUE, "middle", SMALL, 600))
     under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
     at = (x + 36, y + 14) if under else (min(x + 26, ENDS - 21), y - 13)
     parts.append(word("now", *at, number, ORANGE, size=26, weight=700))
