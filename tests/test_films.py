@@ -1236,9 +1236,9 @@ def test_the_writer_gathers_its_arcs_on_the_letter_before_and_its_noise_becomes_
         assert "".join(reversed(drawn)) == "".join(words)
         assert len(text) == film.SHOWN
         known.append(sum(word in read for word in words) / len(words))
-        arcs = [(*map(int, key.split()[1:]), key) for key in look if key.startswith("arc")]
+        ends_of = {key: tuple(map(int, key.split()[1:])) for key in look if key[:3] == "arc"}
         for n, row in enumerate(reversed(weights)):  # letters, from the last one
-            to = {m: (row[-1 - (m - n)], key) for a, m, key in arcs if a == n}
+            to = {m: (row[-1 - (m - n)], key) for key, (a, m) in ends_of.items() if a == n}
             for m, (weight, key) in to.items():
                 assert (look[key]["stroke"] == BLUE.drawn) == (m - n == 1)
                 assert look[key]["stroke-width"] == pytest.approx(1 + (film.THICK - 1) * weight)
