@@ -751,9 +751,10 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
     )
     written = says(n + 1, gone, products, n // 3)
     framed = {at: text for at, text in written.items() if at[1:] == place}
+    exact = framed if n else written  # what is rounded need not add up to the sum that is written
     assert {*written} == {*framed, *zip(*map(np.ndarray.tolist, products.nonzero()), strict=True)}
     assert len(totals) == sums.size
-    assert says(n + 2, gone, products, n // 3) == written  # sheets keep what they have, evenly
+    assert says(n + 2, gone, products, n // 3) == exact  # sheets keep what they have, evenly
     middles = spots(n + 2, gone, products)
     for axis in range(3):
         np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
@@ -1136,15 +1137,9 @@ def test_lesson_14s_number_is_how_many_texts_are_continued_with_what_followed() 
             told.append(right)
     assert told == [210, 200, 116, 35]
     assert [stop / film.STEPS for stop in film.STOPS] == [0, 0.5, 0.75, 1]
-    places = [("start", *each) for each in texts]  # of which any is as likely, if all are equal
-    assert {sum(word == each[2] for word in each) / len(each) for each in places} == {1 / 6}
-    assert 210 / 6 == film.GUESSED == told[-1]
-    assert not any({"curve", "guess", "axis"} & shown("14-real-model")[n].keys() for n in range(3))
+    assert not any({"curve", "axis"} & shown("14-real-model")[n].keys() for n in range(3))
     for n, stop in enumerate(film.STOPS[1:], 3):
         parts, said = shown("14-real-model")[n], texts_of("14-real-model", n)
-        guessed = base + np.array([[0, 1 / 6], [1, 1 / 6]]) * sizes
-        np.testing.assert_allclose(points(parts["guessed"]), guessed, atol=0.1)
-        assert said["guess"] == "1 of 6: 35"
         grown = drawn[np.minimum(range(film.STEPS + 1), stop)]
         np.testing.assert_array_equal(points(parts["curve"]), grown)
         dot = [float(parts["now"][name]) for name in ("cx", "cy")]
@@ -1169,7 +1164,9 @@ def test_lesson_14s_number_is_how_many_texts_are_continued_with_what_followed() 
         frame["told"] for frame in opening_of("14-real-model").state["frames"]
     ]
     assert whole.endswith("All 210 such texts get what followed.")
-    assert half.endswith("One of six at random: 35.")
+    assert half.endswith(
+        "In all heads and layers attention goes half way to equal. 200 texts get what followed."
+    )
     assert last.endswith("and 35 texts get what followed.")
 
 

@@ -157,7 +157,7 @@ class Product(NamedTuple):
     def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
         """Sheets along an axis, what is worked framed; copies from behind them move onto one.
 
-        No 0 is written but a framed one.
+        No 0 is written but a framed one; beside their sum only framed products are, if rounded.
         """
         gone, (*_, product, _), parts = self.formula[-1], self.looks, []
         for s, numbers in enumerate(self.each()):
@@ -166,7 +166,7 @@ class Product(NamedTuple):
             parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), not onto))
             parts.append(area(f"sheet {gone} {s}", card, GROUND))
             for place, each in np.ndenumerate(numbers):
-                seen = place == self.worked or each != 0
+                seen = place == self.worked or (each != 0 and not (onto and product.digits))
                 sized = (sheet.outline(*place), each, SMALL, seen)
                 parts += product.cell(_at(s, *place), *sized)
             parts.append(_around(f"{gone} {s}", sheet, self.worked))

@@ -24,7 +24,6 @@ TRADED = "bird", "king", "boy", ";", "bird"
 HUES = {"boy": BLUE, "king": GREEN}  # of words that trade places; others are grey
 OTHERS = [each for each in SINGULAR if each != "bird"]
 SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
-GUESSED = len(SUCH) // (1 + len(TEXT))  # texts that get it if one of all places is picked at random
 
 STEPS = 24  # from no equal weights to nothing else
 STOPS = 0, 12, 18, 24
@@ -55,7 +54,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{other}” and “{one}” trade places, and “{ways[0].word}” is written. "
         f"The {len(SUCH)} texts have any two of {len(OTHERS)} words there, in either order.",
         "In all heads and layers attention goes half way to equal. "
-        f"{half} texts get what followed. One of six at random: {GUESSED}.",
+        f"{half} texts get what followed.",
         f"Three quarters of the way “{ways[2].word}” is still written, but only {late} texts get "
         "what followed.",
         f"All equal: “{ways[3].word}” is written, and {few} texts get what followed.",
@@ -142,7 +141,6 @@ def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
     ends = [(LEFT + (RIGHT - LEFT) * n / STEPS, high(count)) for n, count in enumerate(counts)]
     *passed, now = stops
     drawn, (x, y) = [ends[min(n, now)] for n in range(STEPS + 1)], ends[now]
-    guessed, many = high(GUESSED), f"{counts[now]}"
     parts = [
         word(
             "heading", LEFT, HEADING, "texts that get the word that followed", GREY, "start", SMALL
@@ -154,8 +152,6 @@ def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
         word("half", (LEFT + RIGHT) / 2, FLOOR, "half way", GREY, size=SMALL),
         word("equal", RIGHT, FLOOR, "all equal", GREY, "end", SMALL),
         area("under", [(LEFT, BASE), *drawn, (x, BASE)], ORANGE, 0.15),
-        line("guessed", [(LEFT, guessed), (RIGHT, guessed)], GREY, 2, dashes="4 6"),
-        word("guess", NEXT, guessed + 6, f"1 of 6: {GUESSED}", GREY, "start", SMALL),
         line("curve", drawn, ORANGE, 4),
     ]
     for n in passed[:1]:
@@ -171,5 +167,5 @@ def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
     return [
         *parts,
         dot("now", x, y, 7, ORANGE, edge=GROUND),
-        word("count", x + 16, min(y + 13, guessed - 16), many, ORANGE, "start", LARGE, HEAVY),
+        word("count", x + 16, y + 13, f"{counts[now]}", ORANGE, "start", LARGE, HEAVY),
     ]

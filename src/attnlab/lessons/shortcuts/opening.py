@@ -39,7 +39,7 @@ ASKS = {
     "far": ("one question", "about the letter in a far book"),
     "near": ("four questions at once", "about near books"),
 }
-SAID = {"far": "one far", "near": "four near"}
+SAID = {"far": "one far", "near": "four at once"}
 TOLD = (
     f"One test: a trained layer is asked which of {LETTERS} letters is in a far book.",
     "The other test: four questions at once, all about the last four books.",
