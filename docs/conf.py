@@ -37,6 +37,7 @@ html_theme_options = {
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
     "article_header_end": ["prev-next"],
+    "back_to_top_button": False,
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
