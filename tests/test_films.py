@@ -762,23 +762,32 @@ def test_lesson_03s_shares_are_softmax_of_halved_scores() -> None:
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_both_letters_struck_each_beside_what_is_left() -> None:
-    texts, looks, rows = texts_of("03-numpy", 6), shown("03-numpy")[6], []
+def test_lesson_03s_film_ends_with_both_results_on_the_sheets_of_the_letter_struck() -> None:
+    texts, looks, both = texts_of("03-numpy", 6), shown("03-numpy")[6], []
     for n, keys, formula, of in ((0, "QKkS", "nk,mk->nm", "first "), (3, "SVmZ", "nm,mv->nv", "")):
-        row = {key[len(of) :]: look for key, look in looks.items() if key.startswith(of)}
+        its = {key[len(of) :]: look for key, look in looks.items() if key.startswith(of)}
         signs = [texts[f"{of}code {at}"] for at in range(10)]
         assert "".join(signs) == formula + keys[2]
-        (start, _), (end, _) = points(row["code struck"])
-        assert start < float(row["code 9"]["x"]) < end
-        *_, sums = multiplied(n, formula)
+        struck = {"code struck": "code 9", f"struck {keys[2]}": f"letter {keys[2]} beside"}
+        for stroke, letter in struck.items():
+            (start, low), (end, high) = points(its[stroke])
+            assert start < float(its[letter]["x"]) < end
+            assert high < float(its[letter]["y"]) <= low
+            assert texts[of + letter] == keys[2]
+        *_, products, sums = multiplied(n, formula)
         cells = [named(keys[3], *at) for at in np.ndindex(sums.shape)]
         written = [float(texts[f"{of}{cell} says"]) for cell in cells]
         assert written == pytest.approx(sums.round(n // 3).ravel())
-        at = np.reshape([points(row[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
-        assert end < _sides(row, formula[-2:], at)
-        sizes = [row[key]["font-size"] for key in ("code 0", f"{cells[0]} says", "letter n beside")]
-        rows.append([row["code 0"]["x"], str(row["axis n"]["d"]).split()[0], *sizes])
-    assert rows[0] == rows[1]  # one rule, seen twice
+        at = np.reshape([points(its[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
+        _sides(its, formula[-2:], at)
+        drawn = [key for key in its if key.startswith(f"copy {keys[2]}")]
+        assert len(drawn) == len(products)  # as many sheets, evenly behind it
+        pile = [points(its[key]) for key in (*drawn, f"under {keys[2]}")]
+        np.testing.assert_allclose(np.diff(pile, n=2, axis=0), 0, atol=0.2)
+        assert (np.diff(pile, axis=0) < 0).all()
+        sizes = [its[key]["font-size"] for key in ("code 0", f"{cells[0]} says", "letter n beside")]
+        both.append([its["code 0"]["y"], *pile[-1][:, 1], *sizes])
+    assert both[0] == both[1]  # one rule, seen twice
 
 
 def _sides(looks: dict[str, dict[str, float | str]], kept: str, cells: np.ndarray) -> float:
