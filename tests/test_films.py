@@ -453,7 +453,7 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
 def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
     import torch
 
-    from attnlab.lessons.cross_attention.opening import ASKED, ASKS, BEGUN, weights
+    from attnlab.lessons.cross_attention.opening import ASKED, ASKS, BACKWARDS, weights
 
     cells = code_cells(read(solution_path("08-cross-attention")))
     [by_hand] = [each for each in cells if each.source.startswith("english = ")]
@@ -462,92 +462,68 @@ def test_lesson_08s_film_has_the_weights_of_the_lessons_matrices() -> None:
     assert (list(ASKS), list(ASKED)) == (names["english"], names["german"])
     expected = (names["W_q"] @ names["W_k"].T / 2).softmax(dim=-1)  # words are one-hot, √d_k is 2
     torch.testing.assert_close(torch.tensor(weights()), expected)
-    torch.testing.assert_close(torch.tensor(weights(BEGUN)), expected[:, list(BEGUN)])
+    torch.testing.assert_close(torch.tensor(weights(BACKWARDS)), expected[:, list(BACKWARDS)])
 
 
 @pytest.mark.lessons("08-cross-attention")
-def test_lesson_08s_words_leave_their_order_and_two_lines_cross_the_others() -> None:
+def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move() -> None:
     from attnlab.lessons.cross_attention.opening import (
-        BEGUN,
+        ASKED,
+        BACKWARDS,
+        COLOURS,
         CROSSING,
-        READ,
+        EVERY,
+        PLACES,
         THICK,
         TO,
-        german,
         weights,
     )
 
-    *frames, asked, again = shown("08-cross-attention")
-    lines = [{key: ends(look) for key, look in each.items() if key[0].isdigit()} for each in frames]
+    frames, rows = shown("08-cross-attention"), weights()
+    texts = [texts_of("08-cross-attention", n) for n in range(len(frames))]
     in_order = [points(frames[0][f"place {n}"])[:, 0] for n in range(len(TO))]
-    np.testing.assert_allclose(in_order, np.transpose([TO, german()[: len(TO)]]), atol=0.1)
-    spans: list[list[tuple[float, float]]] = [[], []]
-    best: dict[int, tuple[float, int]] = {}
-    for key, (left, right) in lines[-1].items():
-        n, m = map(int, key.split(" to "))
-        thick = float(frames[-1][key]["stroke-width"])
-        assert thick == pytest.approx(THICK * weights()[n][m], abs=0.01)
-        best[n] = max(best.get(n, (0, 0)), (thick, m))
-        # As thick, where its word is then; pale if it neither moved nor has a weight told.
-        assert float(again[key]["stroke-width"]) == thick
-        assert ends(again[key]) == pytest.approx((left, german(BEGUN)[m] + right - german()[m]))
-        assert (float(again[key]["opacity"]) == 1) == (BEGUN[m] != m or n == READ)
-        assert weights(BEGUN)[n][BEGUN.index(m)] == pytest.approx(weights()[n][m])
-        for each, x in zip(spans, (left, right), strict=True):
-            each.append((x - thick / 2, x + thick / 2))
-    for place, m in enumerate(BEGUN):  # from its last word to all, where they are then
-        assert ends(asked[f"{CROSSING[1]} to {m}"])[1] == pytest.approx(german()[place])
-        assert asked[f"{CROSSING[1]} to {m}"]["stroke-width"] == pytest.approx(THICK / 6, abs=0.01)
-    for each in spans:
-        assert all(right < left for (_, right), (left, _) in pairwise(sorted(each)))
-    most = {n: THICK * max(row) for n, row in enumerate(weights())}
-    assert {n: thick for n, (thick, _) in best.items()} == pytest.approx(most, abs=0.01)
-    crossed = [
-        pair for pair in combinations(sorted(best), 2) if best[pair[0]][1] > best[pair[1]][1]
+    assert in_order == pytest.approx(np.transpose([TO, TO]))
+    best = {n: row.index(max(row)) for n, row in enumerate(rows)}
+    lit = [
+        {n for n, c in enumerate(COLOURS) if each[f"asks {n}"]["fill"] == c.drawn}
+        for each in frames
     ]
-    assert CROSSING in crossed
-    assert all({*pair} & {*CROSSING} for pair in crossed)
-    assert BEGUN == (2, 1, 0, 3, 4, 5)
-    found = {n: best[n][1] for n in best}
-    assert [n for n, m in sorted(found.items()) if n == m] == [0]  # only "I" in its own place
-    means = texts_of("08-cross-attention", 0)
-    assert all(means[f"means {m}"] == means[f"asks {n}"] for n, m in found.items())
-    assert [n for n in found if means[f"means {n}"] == means[f"asks {n}"]] == [0]
-    for frame, at in zip(frames[1:], lines[1:], strict=True):  # no word without its line's colour
-        seen = [key for key in at if float(frame[key]["opacity"]) > 0.2]
-        for side, which in (("asks", 0), ("asked", 1)):
-            for word in {key.split(" to ")[which] for key in seen}:
-                drawn = {frame[key]["stroke"] for key in seen if key.split(" to ")[which] == word}
-                assert frame[f"{side} {word}"]["fill"] in drawn
-
-
-@pytest.mark.lessons("08-cross-attention")
-def test_lesson_08s_words_bring_back_from_where_they_look_as_much_as_they_look() -> None:
-    from attnlab.lessons.cross_attention.opening import ASKED, READ, weights
-
-    frames = shown("08-cross-attention")
-    best = ASKED.index("gelesen")
-    assert weights()[READ][best] > 0.5
-    there, back = (
-        -float(frames[n][f"value of {best} for {READ}"]["stroke-dashoffset"]) for n in (1, 2)
-    )
-    assert (there, back) == (99.9, 0)  # of 100, along its line from the word that asks
-    for n, frame in enumerate(frames[2:], 2):
-        for key in (key for key in frame if key.startswith("value")):
-            m, asks = key.removeprefix("value of ").split(" for ")
-            value, drawn = frame[key], frame[f"{asks} to {m}"]
-            assert (value["d"], value["stroke"]) == (drawn["d"], drawn["stroke"])
-            assert value["stroke-dashoffset"] == -(there if (n, asks) == (5, "4") else back)
-        texts = texts_of("08-cross-attention", n)
-        said = [key for key in texts if key.startswith("weight")]
-        for asks, m in (key.split()[1:] for key in said):  # each beside its value
-            at = frame[f"weight {asks} {m}"]
-            assert texts[f"weight {asks} {m}"] == f"{weights()[int(asks)][int(m)]:.2f}"
-            assert 8 < abs(float(at["x"]) - ends(frame[f"{asks} to {m}"])[0]) < 20
-        assert len(said) == {2: 2, 3: 3, 4: 1, 5: 0, 6: 1}[n]
-        assert "weight 4 2" in said or n in (2, 5)
-    before = texts_of("08-cross-attention", 4)["weight 4 2"]
-    assert (texts["weight 4 2"], texts["before"]) == (before, "as before")
+    assert lit == [{0}, {1}, {1}, {1, 4}, *[{*best}] * 3]
+    assert {n for n in best if best[n] == n} == lit[0]  # only "I" in its own place
+    assert all(texts[0][f"means {m}"] == texts[0][f"asks {n}"] for n, m in best.items())
+    assert {n for n in best if texts[0][f"means {n}"] == texts[0][f"asks {n}"]} == lit[0]
+    assert best[CROSSING[0]] > best[CROSSING[1]]
+    own, told = {*best.items()}, (1, ASKED.index("habe"))
+    two = {told, (1, best[1])}
+    expected = [{*()}, {(1, m) for m in EVERY}, two, two | {(4, best[4])}, own, own, own]
+    for at, (frame, pairs) in enumerate(zip(frames, expected, strict=True)):
+        lines = {key: look for key, look in frame.items() if key[0].isdigit()}
+        assert {(int(key[0]), int(key[5])) for key in lines} == pairs
+        assert len(lines) == len(pairs) * (2 if at == 6 else 1)
+        for key, look in lines.items():
+            n, m = int(key[0]), int(key[5])
+            order = BACKWARDS if key.endswith("below") else EVERY
+            share = weights(order)[n][order.index(m)]
+            assert share == pytest.approx(rows[n][m])  # the same, wherever its word is
+            thick = THICK * (1 / 6 if at == 1 else share)
+            assert look["stroke-width"] == pytest.approx(thick, abs=0.01)
+            assert look["stroke"] == COLOURS[n].drawn == frame[f"asked {key[5:]}"]["fill"]
+            leaves, arrives = ends(look)
+            assert arrives == frame[f"asked {key[5:]}"]["x"] == PLACES[order.index(m)]
+            assert abs(leaves - TO[n]) < (0.1 if at > 3 or n == 4 else 12)
+            value = frame[f"value {key}"]
+            assert (value["d"], value["stroke"]) == (look["d"], look["stroke"])
+            assert value["stroke-dashoffset"] == (-99.9 if at == 1 else 0)  # of 100, from its key
+        said = {key: text for key, text in texts[at].items() if key.startswith("weight")}
+        weighed = pairs if at > 1 else {*()}
+        assert said == {f"weight {n} {m}": f"{rows[n][m]:.2f}" for n, m in weighed}
+        for n in best:  # in the order of its values
+            xs = [float(frame[f"weight {n} {m}"]["x"]) for a, m in sorted(weighed) if a == n]
+            assert xs == sorted(xs)
+            assert not xs or np.mean(xs) == TO[n]
+    assert [key for key in texts[6] if key.startswith("backwards")] == [
+        "backwards: the same weights"
+    ]
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
@@ -786,23 +762,32 @@ def test_lesson_03s_shares_are_softmax_of_halved_scores() -> None:
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_both_letters_struck_each_beside_what_is_left() -> None:
-    texts, looks, rows = texts_of("03-numpy", 6), shown("03-numpy")[6], []
+def test_lesson_03s_film_ends_with_both_results_on_the_sheets_of_the_letter_struck() -> None:
+    texts, looks, both = texts_of("03-numpy", 6), shown("03-numpy")[6], []
     for n, keys, formula, of in ((0, "QKkS", "nk,mk->nm", "first "), (3, "SVmZ", "nm,mv->nv", "")):
-        row = {key[len(of) :]: look for key, look in looks.items() if key.startswith(of)}
+        its = {key[len(of) :]: look for key, look in looks.items() if key.startswith(of)}
         signs = [texts[f"{of}code {at}"] for at in range(10)]
         assert "".join(signs) == formula + keys[2]
-        (start, _), (end, _) = points(row["code struck"])
-        assert start < float(row["code 9"]["x"]) < end
-        *_, sums = multiplied(n, formula)
+        struck = {"code struck": "code 9", f"struck {keys[2]}": f"letter {keys[2]} beside"}
+        for stroke, letter in struck.items():
+            (start, low), (end, high) = points(its[stroke])
+            assert start < float(its[letter]["x"]) < end
+            assert high < float(its[letter]["y"]) <= low
+            assert texts[of + letter] == keys[2]
+        *_, products, sums = multiplied(n, formula)
         cells = [named(keys[3], *at) for at in np.ndindex(sums.shape)]
         written = [float(texts[f"{of}{cell} says"]) for cell in cells]
         assert written == pytest.approx(sums.round(n // 3).ravel())
-        at = np.reshape([points(row[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
-        assert end < _sides(row, formula[-2:], at)
-        sizes = [row[key]["font-size"] for key in ("code 0", f"{cells[0]} says", "letter n beside")]
-        rows.append([row["code 0"]["x"], str(row["axis n"]["d"]).split()[0], *sizes])
-    assert rows[0] == rows[1]  # one rule, seen twice
+        at = np.reshape([points(its[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
+        _sides(its, formula[-2:], at)
+        drawn = [key for key in its if key.startswith(f"copy {keys[2]}")]
+        assert len(drawn) == len(products)  # as many sheets, evenly behind it
+        pile = [points(its[key]) for key in (*drawn, f"under {keys[2]}")]
+        np.testing.assert_allclose(np.diff(pile, n=2, axis=0), 0, atol=0.2)
+        assert (np.diff(pile, axis=0) < 0).all()
+        sizes = [its[key]["font-size"] for key in ("code 0", f"{cells[0]} says", "letter n beside")]
+        both.append([its["code 0"]["y"], *pile[-1][:, 1], *sizes])
+    assert both[0] == both[1]  # one rule, seen twice
 
 
 def _sides(looks: dict[str, dict[str, float | str]], kept: str, cells: np.ndarray) -> float:

@@ -26,6 +26,7 @@ A = POWERS / POWERS.sum(axis=1, keepdims=True)
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 AIR, BAR, AWAY = 3, 5, 8  # between cells; how thick an axis is; how far from cells
+DEPTH = 24  # of a pile of sheets, to the right and down
 PALE, DEEP = 0.12, 0.6  # of cells of 0 and of the largest number
 CALL, CODED, NAME = 36, 36, 28  # the formula's line and size; of names
 
@@ -179,10 +180,12 @@ class Product(NamedTuple):
         for (i, s), each in np.ndenumerate(self.left):
             off = s * self.pitch - 5 - 0.29 * SMALL * len(left.written(each))
             at = self.first.at(i + 0.5, 0, off)
-            parts.append(left.says(f"{i} {s}", (at[0], at[1] + 6.5), each, left.colour))
+            at = (at[0], at[1] + 6.5)
+            parts.append(left.says(f"{i} {s}", at, each, left.colour, seen=1 if each else 0.4))
         for (s, j), each in np.ndenumerate(self.above):
             x, y = self.first.at(0, j + 0.5, s * self.pitch)
-            parts.append(above.says(f"{s} {j}", (x, y - 8), each, above.colour))
+            at = (x, y - 8)
+            parts.append(above.says(f"{s} {j}", at, each, above.colour, seen=1 if each else 0.4))
         (x, y), many = self.first.at(len(self.left), 0), len(self.above)
         end = x + (many - 1) * self.pitch + self.above.shape[1] * self.first.across[0]
         return [
@@ -207,9 +210,10 @@ class Product(NamedTuple):
 
     def result(self, flat: Grid, size: float) -> list[Part]:
         """What the sheets become: its sides are the letters that are left."""
-        n, o, _ = tuple(self.formula[-3:])
-        numbers, parts = self.each().sum(axis=0), list[Part]()
+        n, o, gone = tuple(self.formula[-3:])
+        numbers = self.each().sum(axis=0)
         rows, columns = numbers.shape
+        parts = [area(f"under {gone}", flat.outline(0, 0, rows, columns), GROUND, 1, GROUND)]
         for place, number in np.ndenumerate(numbers):
             parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, size)
         (left, low), (middle, top) = flat.at(rows, 0, -AWAY), flat.at(0, columns / 2)
@@ -221,13 +225,26 @@ class Product(NamedTuple):
             _letter(o, (middle, top - AWAY - 8)),
         ]
 
-    def row(self, top: float) -> list[Part]:
-        """The formula, and at its right its result."""
-        flat = Grid((336, top), (0, 29), (135 / self.above.shape[1], 0))
+    def pile(self, left: float) -> list[Part]:
+        """The formula, and under it its result, on the sheets that were pressed into it."""
+        gone, (many, rows, columns) = self.formula[-1], self.each().shape
+        flat, parts = Grid((left + 42, 104), (0, 44), (132 / columns, 0)), list[Part]()
+        x, y = flat.corner
+        for s in range(many):
+            off = DEPTH * (many - s) / many
+            sheet = flat._replace(corner=(x + off, y + off)).outline(0, 0, rows, columns)
+            colour = _mixed(self.looks[2].colour, GROUND)
+            parts.append(area(f"copy {gone} {s}", sheet, colour, 1, GROUND))
+        right, top = flat.at(0, columns, AWAY)
+        end, low = right + DEPTH, top + DEPTH
         return [
-            *self.code(is_struck=True, about=(140, top + 54), size=44),
-            *self.result(flat, 22),
-            _name(self.names[2], (312, top - 14)),
+            *self.code(is_struck=True, about=(left + 112, CALL), size=CODED - 2),
+            *parts,
+            *self.result(flat, NAME - 2),
+            _bar(gone, (right, top - 3), (end, low - 3)),
+            _letter(gone, (end + 6, low + 28)),
+            line(f"struck {gone}", [(end - 4, low + 30), (end + 16, low + 10)], INK, 3.5),
+            _name(self.names[2], (left + 16, 88))._replace(key="name at the corner"),
         ]
 
 
@@ -304,7 +321,7 @@ def opening() -> Film:
     tall = (0, 46)
     scores = SCORES.pressed(Grid((4, 90), tall, (25, -8)), 85, Grid((372, 90), tall, (35, 0)))
     mix = MIX.pressed(Grid((8, 90), tall, (37, -8)), 90, Grid((304, 90), tall, (82, 0)))
-    first = [part._replace(key=f"first {part.key}") for part in SCORES.row(38)]
+    first = [part._replace(key=f"first {part.key}") for part in SCORES.pile(0)]
     told = "A letter left out after the arrow is added up."
     told += " Each kept letter is a side of the result."
     frames = [
@@ -314,6 +331,6 @@ def opening() -> Film:
         (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
         (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
         (mix, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
-        ([*first, *MIX.row(172)], told),
+        ([*first, *MIX.pile(WIDE / 2 + 8)], told),
     ]
     return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)
