@@ -31,20 +31,19 @@ BEGINS = 10  # the step with which the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
 NEAR = "of its weight goes one letter back"
-BY = ("1 letter", "2 letters")
+BY = ("guess from 1 letter", "guess from 2 letters")
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
-LEFT, AXIS, RIGHT, BESIDE = 8, 62, 472, 378  # edges, where steps begin, and levels' words
-PITCH, SIZE = 27.6, 41  # from letter to letter; of letters
-GOES, SAYS, FLOOR, LINE = 84, 28, 96, 132  # end and line of the share; lines: arcs' ends, letters
-HEAD, LOW, TICKS, STEP = 148, 246, 266, 1  # of the chart, its steps' line; width of one
-ENDS = AXIS + STEP * STEPS[-1]
-LEAST, UNIT = 1.85, 90  # the loss at its foot, and the height of 1
+LEFT, AXIS, RIGHT = 8, 88, 472  # edges, and where letters and steps begin
+PITCH, SIZE = 22.6, 34  # from letter to letter; of letters
+SAYS, FLOOR, LINE = 25, 79, 112  # lines: the share, arcs' ends, letters
+HEAD, LOW, TICKS, STEP = 133, 246, 266, 1.23  # of the chart; its foot; steps; width of one
+LEAST, UNIT = 1.9, 108  # the loss at its foot, and the height of 1
 MOST, PALEST = 2, 0.02  # of a letter's arcs, and the least weight that is drawn
-NEAREST, FARTHER = 50, 1.3  # pull of an arc to the letter before; more for each further
-THICK = 6  # an arc of weight 1
+NEAREST, FARTHER = 42, 1.3  # pull of an arc to the letter before; more for each further
+THICK = 5  # an arc of weight 1
 
 
 def opening() -> Film:
@@ -76,7 +75,7 @@ def nearest(step: int, known: dict[str, Any]) -> int:
 def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float]]) -> Frame:
     letters, near = text[shown_of(text)], nearest(step, known)
     share, loss = to_neighbours(weights), known["losses"][step // EVERY]
-    parts = [*_axes(step), *_levels(near, known["by_counts"]), *_curve(step, known)]
+    parts = [*_steps(step), *_levels(near, known["by_counts"]), *_curve(step, known)]
     drawn = [
         (n, m, weight)
         for n, row in enumerate(reversed(weights))
@@ -89,8 +88,9 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
         for n, each in enumerate(reversed(letters))
     ]
     parts += [
-        word("share", GOES, SAYS, f"{share:.0%}", BLUE, "end", 36, 700),
-        word("near", GOES + 16, SAYS, NEAR, BLUE, "start", SMALL, 600),
+        word("share", LEFT, SAYS, f"{share:.0%}", BLUE, "start", 30, 700),
+        word("near", AXIS, SAYS, NEAR, BLUE, "start", weight=600),
+        word("writes", LEFT, LINE, "it writes", GREY, "start", SMALL),
     ]
     return Frame(parts, _told(step, loss, known["by_counts"], share))
 
@@ -99,7 +99,7 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
     one, two = by_counts
     if step == 0:
         return (
-            f"Noise. In a text of {LETTERS} letters layer 1's one head looks everywhere. "
+            f"It writes noise. In a text of {LETTERS} letters layer 1's one head looks everywhere. "
             f"The loss, {loss:.1f}, is off the chart."
         )
     if step == JUMP[0]:
@@ -114,24 +114,24 @@ def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
     )
 
 
-def _axes(step: int) -> list[Part]:
-    """Of losses over steps: the step that is now is dark."""
-    parts = [line("axes", [(AXIS, HEAD), (AXIS, LOW), (ENDS, LOW)], GREY, 1.5)]
+def _steps(step: int) -> list[Part]:
+    """Under the chart: the one that is now is dark."""
+    parts = [word("step", LEFT, TICKS, "step", GREY, "start", SMALL)]
     for at in sorted({0, 100, 200, 300, step}):
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
-    return [*parts, word("step", LEFT, TICKS, "step", GREY, "start", SMALL)]
+    return parts
 
 
 def _levels(near: int, by_counts: list[float]) -> list[Part]:
     """How low a loss can be by one letter and by two: the nearer one is lit."""
-    parts = [word("guess", BESIDE, HEAD + 13, "guess from", GREY, "start", SMALL)]
-    for n, (loss, by) in enumerate(zip(by_counts, BY, strict=True), 1):
-        y, (colour, weight) = _high(loss), (ORANGE, 600) if n == near else (GREY, 400)
+    parts, at = list[Part](), ((RIGHT, "end"), (AXIS, "start"))
+    for n, (loss, by, (x, anchor)) in enumerate(zip(by_counts, BY, at, strict=True), 1):
+        y, (colour, thick) = _high(loss), (ORANGE, 2) if n == near else (GREY, 1.5)
         parts += [
-            line(f"level {by}", [(AXIS, y), (ENDS, y)], colour, 1.5, dashes="4 6"),
+            line(f"level {by}", [(AXIS, y), (RIGHT, y)], colour, thick, dashes="4 6"),
             word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", GREY, "start", SMALL),
-            word(by, BESIDE, y + 6, by, colour, "start", SMALL, weight),
+            word(by, x, y - 7, by, colour, anchor, SMALL),
         ]
     return parts
 
@@ -156,16 +156,16 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
     if step >= JUMP[0]:
         parts.append(upto("gathers", *JUMP, BLUE, 6.5))
     if step > JUMP[0]:
-        parts.append(word("turn", _along(60), _high(2.1), "arcs turn", BLUE, "middle", SMALL, 600))
+        parts.append(word("turn", _along(66), _high(2.66), "arcs turn", BLUE, "start", SMALL, 600))
     under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
-    at = (x + 36, y + 14) if under else (min(x + 26, ENDS - 21), y - 13)
+    at = (x + 36, y + 14) if under else (min(x + 26, RIGHT - 21), y - 13)
     parts.append(word("now", *at, number, ORANGE, size=26, weight=700))
     return [*parts, dot("dot", x, y, 7, ORANGE)]
 
 
 def _at(n: int) -> float:
     """Where a letter stands, counted from the last one."""
-    return RIGHT - 12 - PITCH * n
+    return RIGHT - PITCH * (n + 0.5)
 
 
 def _arc(n: int, m: int, weight: float) -> Part:
