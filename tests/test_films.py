@@ -1092,6 +1092,8 @@ def test_lesson_14s_mix_leads_from_the_models_own_attention_to_equal_slices() ->
         scores = small.load()(small.numbered([small.START, *film.TEXT]))[0, -1]
     torch.testing.assert_close(own.chances, scores.softmax(dim=-1), atol=1e-5, rtol=0)
     assert own.heads.mean(dim=0)[2] > 2 / 3
+    other = writing.step(writing.OWN, film.TRADED).heads.mean(dim=0)
+    torch.testing.assert_close(own.heads.mean(dim=0), other, atol=0.02, rtol=0)  # nearly the same
     assert equal.heads.amax() - equal.heads.amin() < 1e-6  # in each head
     for n, share in enumerate((0, 0, 0.5, 1), 1):
         parts, texts = shown("14-real-model")[n], texts_of("14-real-model", n)

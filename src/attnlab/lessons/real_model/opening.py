@@ -34,7 +34,7 @@ NEXT, BENDS, GAP = RIGHT + 16, 16, 2  # x of the next word; of a ribbon's side; 
 FLOOR, MOUTH, RIM, THICK = 38, 58, 194, 52  # y of the text, ribbons' ends; the mix's height
 HOP = 14  # how far words that trade places go up and down
 SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
-ONE, PITCH = (LEFT, 36), 15  # of a large square: where the first is, and from each to the next
+ONE, PITCH = (LEFT + 8, 36), 15  # of a large square: where the first is, and from each to the next
 ALL, NARROW, NEAR = (72, 76), 8.2, 141  # of small ones; from each way to the next
 
 
@@ -51,7 +51,8 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         "so far.",
         f"On average its last layer’s heads mix in mostly “{one}”, which followed “{bird}”. "
         f"“{own.word}” is written.",
-        f"“{other}” and “{one}” trade places, and “{ways[0].word}” is written.",
+        f"“{other}” and “{one}” trade places. The mix is nearly the same, and “{ways[0].word}” is "
+        "written.",
         f"In all heads and layers attention goes half way to equal. “{ways[1].word}” is still "
         "written.",
         f"All equal: “{ways[2].word}” is written.",
@@ -140,7 +141,7 @@ def _trained(such: Sequence[Step]) -> list[Part]:
     """All texts as trained, and which of them the film's own is."""
     _, one, other, *_ = TRADED
     (x, y), (a, b) = ONE, _corner(TRADED, ONE, PITCH)
-    right = x + PITCH * len(OTHERS) + 36
+    right = x + PITCH * len(OTHERS) + 32
     return [
         *_squares(0, such, ONE, PITCH),
         box("here", (a - 0.5, b - 0.5), (PITCH, PITCH), INK, 0, 3),
