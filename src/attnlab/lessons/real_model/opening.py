@@ -1,120 +1,125 @@
-"""Lesson 14 opens with what is lost if equal weights replace more and more of the model's own.
+"""Lesson 14 opens with what is lost if equal weights replace half of the model's own, and all.
 
-It copies what stands after the same word, whichever stands there; half way still, late no more.
-A slice of the mix is as wide as its word's weight, the mean of the last layer's heads; the curve
-says how many texts are continued with what followed. At the lesson's end `opening` is called with
+It copies what stands after the same word, whichever stands there; half way still, all equal no
+more. A slice of the mix is as wide as its word's weight, the mean of the last layer's heads; a
+square is a text, filled if what followed is written. At the lesson's end `opening` is called with
 the learner's own function and text: that film is in `yours`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise, permutations
+from itertools import accumulate, pairwise, permutations
 from math import asin, degrees
 
+import torch
+
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, dot, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE
+from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, line, word
+from attnlab.figures.palette import BLUE, GREY
 from attnlab.lessons.real_model import yours
-from attnlab.lessons.real_model.writing import OWN, Backend, Step, after, mixed, step
+from attnlab.lessons.real_model.writing import OWN, Backend, Step, mixed, step, steps
 from attnlab.small.grammar import SINGULAR
 
 TEXT = "bird", "boy", "king", ";", "bird"
 TRADED = "bird", "king", "boy", ";", "bird"
-HUES = {"boy": BLUE, "king": GREEN}  # of words that trade places; others are grey
+FOLLOWED = 2  # the place, after the start token's, of what followed: blue
 OTHERS = [each for each in SINGULAR if each != "bird"]
 SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
-
-STEPS = 24  # from no equal weights to nothing else
-STOPS = 0, 12, 18, 24
+WAYS = {"as trained": 0, "half way": 0.5, "all equal": 1}  # how much of weights is equal
 
 HIGH, LEFT, COLUMN = 270, 46, 54  # of the sheet; where words begin, and the room of each
 RIGHT = LEFT + COLUMN * (len(TEXT) + 1)
 NEXT, BENDS, GAP = RIGHT + 16, 16, 2  # x of the next word; of a ribbon's side; between slices
-# y of the text and of ribbons' ends, and the mix's height: alone, and over the curve.
-ALONE, OVER = (50, 64, 188, 48), (26, 35, 66, 30)
+FLOOR, MOUTH, RIM, THICK = 38, 58, 194, 52  # y of the text, ribbons' ends; the mix's height
 HOP = 14  # how far words that trade places go up and down
-HEADING, TOP, BASE, FLOOR = 121, 147, 245, 265  # y of the curve's words, and of 0 texts
-SIZE, COST, LARGE, HEAVY = 22, 26, 36, 700  # of words; weight
+SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
+ONE, PITCH = (LEFT + 8, 36), 15  # of a large square: where the first is, and from each to the next
+ALL, NARROW, NEAR = (72, 76), 8.2, 141  # of small ones; from each way to the next
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
     """The film; with a learner's own function and words that the model knows, that of `yours`."""
     if function is not None:
         return yours.film(function, text)
-    own, ways = step(OWN, TEXT), [step(mixed(stop / STEPS), TRADED) for stop in STOPS]
-    counts = [_followed(n / STEPS) for n in range(STEPS + 1)]
-    all_, half, late, few = (counts[stop] for stop in STOPS)
+    own, ways = step(OWN, TEXT), [step(mixed(share), TRADED) for share in WAYS.values()]
+    such = [steps(mixed(share), SUCH) for share in WAYS.values()]
+    _, half, few = map(_copied, such)
     _, one, other, _, bird = TEXT
     told = (
         f"“{bird}” came before, and comes again. A small language model mixes in some of each word "
         "so far.",
         f"On average its last layer’s heads mix in mostly “{one}”, which followed “{bird}”. "
-        f"All {all_} such texts get what followed.",
-        f"“{other}” and “{one}” trade places, and “{ways[0].word}” is written. "
-        f"The {len(SUCH)} texts have any two of {len(OTHERS)} words there, in either order.",
-        "In all heads and layers attention goes half way to equal. "
-        f"{half} texts get what followed.",
-        f"Three quarters of the way “{ways[2].word}” is still written, but only {late} texts get "
-        "what followed.",
-        f"All equal: “{ways[3].word}” is written, and {few} texts get what followed.",
+        f"“{own.word}” is written.",
+        f"“{other}” and “{one}” trade places. The mix is nearly the same, and “{ways[0].word}” is "
+        "written.",
+        f"In all heads and layers attention goes half way to equal. “{ways[1].word}” is still "
+        "written.",
+        f"All equal: “{ways[2].word}” is written.",
+        f"Now {len(SUCH)} texts, a square each: any two of {len(OTHERS)} words. As trained, all "
+        "get the word that followed.",
+        f"Half way to equal, {sum(half)} texts still get what followed; all equal, {sum(few)}. "
+        "Each mix is all texts’ mean.",
     )
-    sheets = [_poured(), _poured(own), _poured(ways[0], traded=True)]
-    for n, at in enumerate(ways[1:], 1):
-        sheets.append([*_poured(at, OVER, traded=True), *_curve(counts, STOPS[1 : n + 1])])
+    sheets = [_poured(), _poured(own), *(_poured(each, TRADED) for each in ways)]
+    sheets += [_trained(such[0]), _compared(such)]
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
     return Film("Half way to equal, attention still copies", frames, HIGH)
 
 
-def _followed(equal: float) -> int:
-    """How many texts are continued with what followed, if so large a share of weights is equal."""
-    return sum(a == b for a, (_, b, *_) in zip(after(mixed(equal), SUCH), SUCH, strict=True))
+def _copied(such: Sequence[Step]) -> list[bool]:
+    """Whether what followed is written, for each text."""
+    return [at.word == text[1] for at, text in zip(such, SUCH, strict=True)]
 
 
-def _poured(
-    at: Step | None = None, stage: tuple[float, ...] = ALONE, traded: bool = False
-) -> list[Part]:
+def _poured(at: Step | None = None, words: Sequence[str] = TEXT) -> list[Part]:
     """A text over its mix, which is unknown without a step, and the next word."""
-    floor, mouth, rim, thick = stage
-    middle = rim + thick / 2
-    words, wrote = (TRADED if traded else TEXT), at.word if at else "?"
-    weights = at.heads.mean(dim=0).tolist() if at else []
+    middle, wrote = RIM + THICK / 2, at.word if at else "?"
+    hue = BLUE if wrote == words[FOLLOWED - 1] else INK
     parts = [
-        box("mix", (LEFT, rim), (RIGHT - LEFT, thick), GREY, 0.13),
+        box("mix", (LEFT, RIM), (RIGHT - LEFT, THICK), GREY, 0.13),
         word("name", LEFT - 12, middle + 6, "mix", GREY, "end", SMALL),
         word("next", NEXT, middle - 24, "next word", GREY, "start", SMALL),
-        word("wrote", NEXT, middle + 13, wrote, HUES.get(wrote, INK), "start", LARGE, HEAVY),
+        word("wrote", NEXT, middle + 13, wrote, hue, "start", LARGE, HEAVY),
+        *_traded(words != TEXT, at is not None),
     ]
-    left = float(LEFT)
+    slices = _slices("slice", [at], (LEFT, RIM), (RIGHT - LEFT, THICK)) if at else []
     for n, text in enumerate(("start", *words)):
-        x, hue = LEFT + COLUMN * (n + 0.5), HUES.get(text, GREY)
-        if text not in HUES:
+        x = LEFT + COLUMN * (n + 0.5)
+        if n not in (FOLLOWED, FOLLOWED + 1):
             ink, size = (INK, SIZE) if n else (GREY, SMALL)
-            parts.append(word(f"word {n}", x, floor, text, ink, size=size))
+            parts.append(word(f"word {n}", x, FLOOR, text, ink, size=size))
         if not at:
-            parts.append(line(f"asks {n}", [(x, mouth + 6), (x, rim - 6)], GREY, 3, dashes="1 9"))
+            parts.append(line(f"asks {n}", [(x, MOUTH + 6), (x, RIM - 6)], GREY, 3, dashes="1 9"))
             continue
-        wide = (RIGHT - LEFT) * weights[n]
-        slot = left + wide / 2, rim, max(wide - GAP, 0.5)
-        corner, bright = (slot[0] - slot[2] / 2, rim), 1 if text in HUES else 0.5
-        ribbon = _ribbon((x, mouth, COLUMN - GAP), slot)
-        parts += [
-            area(f"pours {n}", ribbon, hue, 0.4 * bright),
-            box(f"slice {n}", corner, (slot[2], thick), hue, bright),
-        ]
-        left += wide
-    return [*parts, *_traded(traded, floor)]
+        left, wide = (float(slices[n].look[name]) for name in ("x", "width"))
+        ribbon = _ribbon((x, MOUTH, COLUMN - GAP), (left + wide / 2, RIM, wide))
+        parts.append(area(f"pours {n}", ribbon, *((BLUE, 0.4) if n == FOLLOWED else (GREY, 0.2))))
+    return [*parts, *slices]
 
 
-def _traded(over: bool, floor: float) -> list[Part]:
+def _slices(key: str, such: Sequence[Step], corner: Place, size: Place) -> list[Part]:
+    """The mix, on average over texts."""
+    mix, (left, top), (wide, high) = torch.cat([at.heads for at in such]).mean(dim=0), corner, size
+    ends = accumulate((wide * mix).tolist(), initial=left)
+    return [
+        box(f"{key} {n}", ((a + b - w) / 2, top), (w, high), *look)
+        for n, (a, b) in enumerate(pairwise(ends))
+        for w in [max(b - a - GAP, 0.5)]
+        for look in [(BLUE, 1) if n == FOLLOWED else (GREY, 0.5)]
+    ]
+
+
+def _traded(over: bool, known: bool) -> list[Part]:
     """Two words that trade places: one passes over the other."""
     half, middle = COLUMN / 2, LEFT + 3 * COLUMN
     far = (half**2 + HOP**2) / (2 * HOP)
     turned, parts = over * 2 * degrees(asin(half / far)), list[Part]()
     for text, way in (("boy", -1), ("king", 1)):
-        x, y = middle + way * half, floor + way * (far - HOP)
-        named = word(text, x, floor, text, HUES[text], size=SIZE, weight=HEAVY)
-        upright = f"rotate({-turned:.1f} {middle} {y:.2f}) rotate({turned:.1f} {x} {floor})"
+        x, y = middle + way * half, FLOOR + way * (far - HOP)
+        hue, weight = (BLUE, HEAVY) if known and over == (way > 0) else (INK, 400)
+        named = word(text, x, FLOOR, text, hue, size=SIZE, weight=weight)
+        upright = f"rotate({-turned:.1f} {middle} {y:.2f}) rotate({turned:.1f} {x} {FLOOR})"
         parts.append(named._replace(look={**named.look, "transform": upright}))
     return parts
 
@@ -132,40 +137,51 @@ def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
     return both[0] + both[1][::-1]
 
 
-def _curve(counts: Sequence[int], stops: Sequence[int]) -> list[Part]:
-    """How many texts get what followed, from the model's own attention to the last of the stops."""
-
-    def high(count: float) -> float:
-        return BASE - (BASE - TOP) * count / len(SUCH)
-
-    ends = [(LEFT + (RIGHT - LEFT) * n / STEPS, high(count)) for n, count in enumerate(counts)]
-    *passed, now = stops
-    drawn, (x, y) = [ends[min(n, now)] for n in range(STEPS + 1)], ends[now]
-    parts = [
-        word(
-            "heading", LEFT, HEADING, "texts that get the word that followed", GREY, "start", SMALL
-        ),
-        word("all", LEFT - 12, TOP + 6, f"{len(SUCH)}", GREY, "end", SMALL),
-        word("none", LEFT - 12, BASE + 6, "0", GREY, "end", SMALL),
-        line("axis", [(LEFT, BASE), (RIGHT, BASE)], GREY, 2),
-        word("own", LEFT, FLOOR, "as trained", GREY, "start", SMALL),
-        word("half", (LEFT + RIGHT) / 2, FLOOR, "half way", GREY, size=SMALL),
-        word("equal", RIGHT, FLOOR, "all equal", GREY, "end", SMALL),
-        area("under", [(LEFT, BASE), *drawn, (x, BASE)], ORANGE, 0.15),
-        line("curve", drawn, ORANGE, 4),
-    ]
-    for n in passed[:1]:
-        a, b = ends[n]
-        parts.append(dot(f"dot {n}", a, b, 5, ORANGE, edge=GROUND))
-        if now < STEPS:
-            parts.append(word(f"count {n}", a - 6, b + 27, f"{counts[n]}", ORANGE, "end"))
-    for n, m in pairwise((0, *passed[:1], STEPS) if now == STEPS else ()):
-        (a, _), (b, _), fell = ends[n], ends[m], f"−{counts[n] - counts[m]}"
-        span = [(a + 4, BASE - 8), (a + 4, BASE), (b - 4, BASE), (b - 4, BASE - 8)]
-        parts.append(line(f"span {n}", span, ORANGE, 4))
-        parts.append(word(f"fell {n}", a + 6, BASE - 24, fell, ORANGE, "start", COST, HEAVY))
+def _trained(such: Sequence[Step]) -> list[Part]:
+    """All texts as trained, and which of them the film's own is."""
+    _, one, other, *_ = TRADED
+    (x, y), (a, b) = ONE, _corner(TRADED, ONE, PITCH)
+    right = x + PITCH * len(OTHERS) + 32
     return [
-        *parts,
-        dot("now", x, y, 7, ORANGE, edge=GROUND),
-        word("count", x + 16, y + 13, f"{counts[now]}", ORANGE, "start", LARGE, HEAVY),
+        *_squares(0, such, ONE, PITCH),
+        box("here", (a - 0.5, b - 0.5), (PITCH, PITCH), INK, 0, 3),
+        word("first", x - 6, b + 13, one, BLUE, "end", SMALL, HEAVY),
+        word("second", a + PITCH / 2, y - 10, other, size=SMALL),
+        word("way", right, 104, next(iter(WAYS)), INK, "start", SIZE, HEAVY),
+        word("count", right, 170, f"{sum(_copied(such))}", BLUE, "start", 68, HEAVY),
+        word("copied", right, 199, "copied", GREY, "start", SMALL),
+    ]
+
+
+def _compared(such: Sequence[Sequence[Step]]) -> list[Part]:
+    """For each way the mix, all texts, and how many get what followed."""
+    (left, top), side = ALL, NARROW * len(OTHERS) - 1
+    names = {"mix": 53, "texts": top + side / 2 + 6, "copied": 243}
+    parts = [word(f"row {a}", left - 12, y, a, GREY, "end", SMALL) for a, y in names.items()]
+    for n, (way, each) in enumerate(zip(WAYS, such, strict=True)):
+        x, many = left + NEAR * n, f"{sum(_copied(each))}"
+        parts += [
+            word(f"way {n}", x, 22, way, INK, "start", 20, HEAVY),
+            *_slices(f"mix {n}", each, (x - GAP / 2, 36), (side + GAP, 24)),
+            *_squares(n, each, (x, top), NARROW),
+            word(f"count {n}", x, 250, many, BLUE, "start", 44, HEAVY),
+        ]
+    return parts
+
+
+def _corner(text: Sequence[str], first: Place, pitch: float) -> Place:
+    """Of a text's square: its row is what followed, its column what came next."""
+    return first[0] + pitch * OTHERS.index(text[2]), first[1] + pitch * OTHERS.index(text[1])
+
+
+def _squares(n: int, such: Sequence[Step], first: Place, pitch: float) -> list[Part]:
+    """All texts, and over them those that get what followed."""
+    side = f"{pitch - 1:.1f}"
+    each = [_corner(text, first, pitch) for text in SUCH]
+    drawn = [f"M{x:.1f} {y:.1f}h{side}v{side}h-{side}Z" for x, y in each]
+    lit = [d for d, right in zip(drawn, _copied(such), strict=True) if right]
+    looks = ("all", drawn, GREY, 0.2), ("lit", lit, BLUE, 1)
+    return [
+        Part("path", f"{key} {n}", {"d": "".join(d), "fill": colour.drawn, "opacity": filled})
+        for key, d, colour, filled in looks
     ]

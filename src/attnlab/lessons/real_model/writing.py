@@ -60,13 +60,14 @@ def step(function: Backend, words: Sequence[str]) -> Step:
         ValueError: the model does not know a word, or the function gives something of another
             shape.
     """
-    scores, seen = _asked(function, [words])
-    return Step(scores[0].softmax(dim=-1), seen[-1][0, :, -1])
+    return steps(function, [words])[0]
 
 
-def after(function: Backend, texts: Sequence[Sequence[str]]) -> list[str]:
-    """The word that it would write after each of some texts of one length."""
-    return [small.words[n] for n in _asked(function, texts)[0].argmax(dim=-1).tolist()]
+def steps(function: Backend, texts: Sequence[Sequence[str]]) -> list[Step]:
+    """What it would write after each of some texts of one length."""
+    scores, seen = _asked(function, texts)
+    both = zip(scores.softmax(dim=-1), seen[-1][:, :, -1], strict=True)
+    return [Step(*each) for each in both]
 
 
 @torch.no_grad()
