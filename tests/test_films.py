@@ -1389,13 +1389,14 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
             assert [*tick] == pytest.approx([left + wide / film.LETTERS] * 2, abs=0.06)
         guesses = (way, test) == ("window", "far")
         assert texts.get(f"{key}guess") == ("guess: 1 in 8" if guesses else None)
-        name = f"{key.split(test)[0]}name" if way == "window" else "name"
-        assert texts[name] == film.WAYS[way][0]
+        assert texts[f"{way} name" if n < 0 else "name"] == film.WAYS[way][0]
         if n < 0:
             assert texts["keep"] == f"both keep {film.share(way):.0%}"
             assert texts[f"{test} head"] == film.ASKS[test][2]
             assert left == parts[f"{test} head"]["x"] == parts[f"{key}right"]["x"]
-            row = parts[f"{name[:-4]}row {film.HEADS - 1}"]  # it stands where the shelf does
+            assert texts[f"{way} drops"] == film.WAYS[way][2]
+            of_shelf = "window " * (way == "window")
+            row = parts[f"{of_shelf}row {film.HEADS - 1}"]  # it stands where the shelf does
             floor = float(bar["y"]) + float(bar["height"]) - float(row["stroke-width"]) / 2
             assert floor == pytest.approx(points(row)[0, 1], abs=0.1)
         else:

@@ -11,7 +11,7 @@ four; `python -m tests.claims.shortcuts` does that again, and records all this i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,9 +25,9 @@ ASKED, NEAR = 2, range(BOOKS + 1 - WINDOW, BOOKS)  # books: a far one, and those
 HEADS, WIDTH = 4, 8  # and numbers in a head's key
 
 HIGH, LEFT, RIGHT, TOP, MORE = 270, 4, 476, 24, 48  # of the sheet; its edges, and its first lines
-HEAD = 18  # the first at the end
+HEAD = 22  # the first at the end
 GAP, APART = 0.17, 1.2  # between squares; the question from books: shares of a square
-BIG, HEAVY, PALE = 24, 700, 0.55  # words; results; what is kept
+BIG, HEAVY, PALE = 24, 700, 0.55  # words; results; what is kept, where it is read
 FAR_UP, NEAR_UP, THICK = 56, 11, 3.2  # how far ends of arcs pull them up, near ones a book
 COLUMNS = {"far": 222, "near": 360}  # of results, at the end
 
@@ -82,7 +82,7 @@ class Result(NamedTuple):
 
 SHELF = Shelf()
 ALONE = Result((LEFT, 260), 46, (161, 244), (RIGHT - 161, 16), 234)
-ENDS = {"window": Shelf(68, 194, 16), "shared": Shelf(198, 194, 16)}
+ENDS = {"window": Shelf(72, 194, 16), "shared": Shelf(202, 194, 16)}
 
 
 def kept(tokens: int = BOOKS + 1, window: int = WINDOW) -> dict[str, int]:
@@ -110,7 +110,7 @@ def opening() -> Film:
     return Film("What you drop is what you miss", frames, HIGH)
 
 
-def _shelf(way: str, at: Shelf, key: str = "", reads: Iterable[Read] = ()) -> list[Part]:
+def _shelf(way: str, at: Shelf, key: str = "", reads: Sequence[Read] = ()) -> list[Part]:
     """Books and the question, pale, row by row, what a way keeps of them, and what it reads."""
     thick, half = at.row - 3, at.wide * (1 - GAP) / 2
     heads, first = 1 if way == "shared" else HEADS, NEAR[0] if way == "window" else 0
@@ -127,7 +127,7 @@ def _shelf(way: str, at: Shelf, key: str = "", reads: Iterable[Read] = ()) -> li
         *(row(f"row {head}", head, 0, BOOKS - 1, GREY, 0.15) for head in range(HEADS)),
         *(row(f"question {head}", head, BOOKS, BOOKS, GREY, 0.15) for head in range(HEADS)),
         *(
-            row(f"kept {name} {head}", head, n, m, PURPLE, PALE)
+            row(f"kept {name} {head}", head, n, m, PURPLE, PALE if reads else 1)
             for name, (n, m) in keeps.items()
             for head in range(heads)
             if n >= first
@@ -172,12 +172,12 @@ def _turn(way: str, test: str, known: dict[str, Any]) -> list[Part]:
 
 def _end(way: str, known: dict[str, Any]) -> list[Part]:
     """What a way keeps, and its results, side by side."""
-    at, key = ENDS[way], "" if way == "shared" else f"{way} "
+    at, key = ENDS[way], "" if way == "shared" else "window "  # sharing's shelf moves here
     low = at.top + HEADS * at.row - 3
     parts = [
         *_shelf(way, at, key),
-        word(f"{key}name", LEFT, at.top - 12, WAYS[way][0], INK, "start", BIG, HEAVY),
-        word(f"{key}drops", LEFT + 108, at.top - 12, WAYS[way][2], GREY, "start", SMALL),
+        word(f"{way} name", LEFT, at.top - 12, WAYS[way][0], INK, "start", BIG, HEAVY),
+        word(f"{way} drops", LEFT + 108, at.top - 12, WAYS[way][2], GREY, "start", SMALL),
     ]
     for test, left in COLUMNS.items():
         size = RIGHT - COLUMNS["near"], 14
