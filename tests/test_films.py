@@ -1308,8 +1308,7 @@ def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
     turns = [(way, test) for way in film.WAYS for test in film.ASKS]
     shelves = [(way, "", film.SHELF, parts) for (way, _), parts in zip(turns, frames, strict=False)]
-    ends_at = zip(film.ENDS.items(), ("window ", ""), strict=True)
-    shelves += [(way, key, at, frames[-1]) for (way, at), key in ends_at]
+    shelves += [(way, f"{way} ", at, frames[-1]) for way, at in film.ENDS.items()]
     for way, key, at, parts in shelves:
         squares = _ink(parts, key) / (at.wide * (1 - film.GAP) * (at.row - 3))
         assert squares == pytest.approx(80 * film.share(way), abs=0.3)
@@ -1395,8 +1394,7 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
             assert texts[f"{test} head"] == film.ASKS[test][2]
             assert left == parts[f"{test} head"]["x"] == parts[f"{key}right"]["x"]
             assert texts[f"{way} drops"] == film.WAYS[way][2]
-            of_shelf = "window " * (way == "window")
-            row = parts[f"{of_shelf}row {film.HEADS - 1}"]  # it stands where the shelf does
+            row = parts[f"{way} row {film.HEADS - 1}"]  # it stands where the shelf does
             floor = float(bar["y"]) + float(bar["height"]) - float(row["stroke-width"]) / 2
             assert floor == pytest.approx(points(row)[0, 1], abs=0.1)
         else:

@@ -172,10 +172,9 @@ def _turn(way: str, test: str, known: dict[str, Any]) -> list[Part]:
 
 def _end(way: str, known: dict[str, Any]) -> list[Part]:
     """What a way keeps, and its results, side by side."""
-    at, key = ENDS[way], "" if way == "shared" else "window "  # sharing's shelf moves here
-    low = at.top + HEADS * at.row - 3
+    at, low = ENDS[way], ENDS[way].top + HEADS * ENDS[way].row - 3
     parts = [
-        *_shelf(way, at, key),
+        *_shelf(way, at, f"{way} "),
         word(f"{way} name", LEFT, at.top - 12, WAYS[way][0], INK, "start", BIG, HEAVY),
         word(f"{way} drops", LEFT + 108, at.top - 12, WAYS[way][2], GREY, "start", SMALL),
     ]
