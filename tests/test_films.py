@@ -1289,62 +1289,63 @@ def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
-    for n, (test, books) in enumerate(zip(film.ASKS, ([film.ASKED], film.NEAR), strict=True)):
-        parts = frames[n]
-        assert texts_of("12-shortcuts", n)["books"] == f"{film.BOOKS} books, a letter in each"
-        assert [name for name in parts if "look" in name] == [f"look {n}" for n in books]
-        assert all(parts[f"look {n}"]["stroke-dasharray"] == "1 8" for n in books)
-        left, wide = (float(parts[f"edge {test}"][each]) for each in ("x", "width"))
-        assert [n for n in range(20) if left < film.SHELF.middle(n) < left + wide] == [*books]
-    under = film.END._replace(top=film.END.top + film.EACH)
-    turns = [(way, "", film.SHELF, frames[n]) for n, way in enumerate(film.WAYS, 2)]
-    last = [("window", "window ", film.END, frames[-1]), ("shared", "", under, frames[-1])]
-    for way, key, at, parts in turns + last:
+    turns = [(way, test) for way in film.WAYS for test in film.ASKS]
+    shelves = [(way, "", film.SHELF, parts) for (way, _), parts in zip(turns, frames, strict=False)]
+    shelves += [(way, f"{way} ", at, frames[-1]) for way, at in film.ENDS.items()]
+    for way, key, at, parts in shelves:
         squares = _ink(parts, key) / (at.wide * (1 - film.GAP) * (at.row - 3))
         assert squares == pytest.approx(80 * film.share(way), abs=0.3)
-        first = 15 * (way == "window")
-        left, right = points(parts[f"{key}kept 0"])[:, 0]
-        assert [n for n in range(20) if left < at.middle(n) < right] == [*range(first, 19)]
-        reads = known[way]["reads"] if at == film.SHELF else ()  # at the end, only what is kept
+        rows = 1 if way == "shared" else 4
+        for part, books in (("far", range(15)), ("near", range(15, 19)), ("question", [19])):
+            held = [parts[name] for n in range(4) if (name := f"{key}kept {part} {n}") in parts]
+            assert len(held) == (0 if (way, part) == ("window", "far") else rows)
+            for look in held:
+                left, right = points(look)[:, 0]
+                assert [n for n in range(20) if left < at.middle(n) < right] == [*books]
+    for (way, test), parts in zip(turns, frames, strict=False):
+        at, (far, *near) = film.SHELF, known[way]["reads"]
+        reads = near if test == "near" else [far]
+        drops = way == "window" and test == "far"  # nothing is kept of it
+        rows_of: dict[int, set[float]] = {}  # by head: where what it reads is drawn
+        kept = {points(parts[name])[0, 1] for name in parts if name.startswith("kept question")}
         for n, row, right in reads:
-            look, read = parts[f"look {n}"], parts.get(f"read {n}")
+            look, read, stem = parts[f"look {n}"], parts.get(f"read {n}"), parts.get(f"stem {n}")
             assert look["stroke"] == (BLUE if right else GREY).drawn
             assert look["stroke-dasharray"] == ("1 0" if right else "6 7")
             assert look["stroke-width"] == film.THICK
-            assert (float(look["opacity"]) < 1) == (way == "full" and n == film.ASKED)
             begin, end = ends(look)
             assert begin == pytest.approx(at.middle(film.BOOKS), abs=at.wide * (1 - film.GAP) / 2)
             assert end == pytest.approx(at.middle(n), abs=0.06)
-            assert (read is None) == (n < first)  # nothing is kept of it
+            assert (read is None) == drops
             if read:
                 assert read["stroke"] == look["stroke"]
-                middle = at.top + row * at.row + (at.row - 3) / 2
-                assert points(read).mean(axis=0) == pytest.approx([end, middle], abs=0.1)
-                assert points(parts[f"kept {row}"])[0, 1] == pytest.approx(middle, abs=0.06)
-        assert {name for name in parts if "look" in name or "read" in name} == {
-            f"{each} {n}" for n, *_ in reads for each in ("look", "read")[: 1 + (n >= first)]
+                x, y = points(read).mean(axis=0)
+                rows_of.setdefault(row, set()).add(y)
+                assert y in kept
+                down = points(stem)[-1] if stem else (end, at.top)  # to the square that it finds
+                assert [*down] == pytest.approx([x, y - (at.row - 3) / 2], abs=0.1)
+        assert len(rows_of) == len(set().union(*rows_of.values()))  # each head has its own
+        assert {name for name in parts if name.split()[0] in ("look", "read")} == {
+            f"{each} {n}" for n, *_ in reads for each in ("look", "read")[: 2 - drops]
         }
-    for turn, (way, rows) in enumerate(zip(film.WAYS, (4, 4, 1), strict=True), 2):  # of four
+    for way, rows in zip(film.WAYS, (4, 4, 1), strict=True):  # of four
         far, *near = known[way]["reads"]
         assert (far[0], far[2]) == (film.ASKED, way != "window")
         assert sorted(n for n, *_ in near) == [*film.NEAR]
         assert len({row for _, row, _ in near}) == rows
-        found = 2 if way == "shared" else 4
-        assert sum(right for *_, right in near) == found
-        assert texts_of("12-shortcuts", turn)["text"] == f"one text: {found} of 4"
+        assert sum(right for *_, right in near) == (2 if way == "shared" else 4)
 
 
 def _ink(parts: dict[str, dict[str, float | str]], key: str) -> float:
-    """How large what is kept is; rows that lie on each other count once."""
-    inks = {}
+    """How large what is kept is."""
+    inked = 0.0
     for name, look in parts.items():
         if name.startswith(f"{key}kept"):
             start, end = points(look)
             dash, gap = map(float, str(look["stroke-dasharray"]).split())
             length = abs(end - start).sum()
-            inked = (length + gap) * dash / (dash + gap) if gap else length
-            inks[*start] = inked * float(look["stroke-width"])
-    return sum(inks.values())
+            inked += (length + gap) * dash / (dash + gap) * float(look["stroke-width"])
+    return inked
 
 
 @pytest.mark.lessons("12-shortcuts")
@@ -1352,34 +1353,36 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known = json.loads(film.RECORDED.read_text("utf-8"))
-    of = [(n, "", way, film.SHELF) for n, way in enumerate(film.WAYS, 2)]
-    of += [(-1, "window ", "window", film.END), (-1, "", "shared", film.END)]
-    for n, key, way, at in of:
+    turns = [(way, test) for way in film.WAYS for test in film.ASKS]
+    of = [(n, "", way, test) for n, (way, test) in enumerate(turns)]
+    of += [(-1, f"{way} {test} ", way, test) for way, test in turns if way in film.ENDS]
+    for n, key, way, test in of:
         texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        result = f"{way} " * (n < 0)
-        for test, left in zip(("far", "near"), at.starts, strict=True):
-            right, bar = known[way][test], parts[f"{result}{test} bar"]
-            assert texts[f"{result}{test}"] == f"{right:.0%}"
-            assert parts[f"{result}{test} all"]["width"] == at.long
-            assert [float(bar[each]) for each in ("x", "width")] == pytest.approx(
-                [left, at.long * right], abs=0.06
-            )
-            found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
-            colour = (BLUE if found else GREY).drawn
-            assert parts[f"{result}{test}"]["fill"] == bar["fill"] == colour
-            assert (right > 0.98) == found
-            row = parts[f"{key}row {film.HEADS - 1}"]  # at the end, it stands where the shelf does
+        right, bar, whole = known[way][test], parts[f"{key}bar"], parts[f"{key}all"]
+        assert texts[f"{key}right"] == f"{right:.0%}"
+        left, wide = (float(whole[each]) for each in ("x", "width"))
+        assert [bar["x"], bar["width"]] == pytest.approx([left, wide * right], abs=0.06)
+        found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
+        colour = (BLUE if found else GREY).drawn
+        assert parts[f"{key}right"]["fill"] == bar["fill"] == colour
+        assert (right > 0.98) == found == (f"{key}tick" not in parts)
+        if not found:
+            tick = points(parts[f"{key}tick"])[:, 0]
+            assert [*tick] == pytest.approx([left + wide / film.LETTERS] * 2, abs=0.06)
+        guesses = (way, test) == ("window", "far")
+        assert texts.get(f"{key}guess") == ("guess: 1 in 8" if guesses else None)
+        assert texts[f"{way} name" if n < 0 else "name"] == film.WAYS[way][0]
+        if n < 0:
+            assert texts["keep"] == f"both keep {film.share(way):.0%}"
+            assert texts[f"{test} head"] == film.ASKS[test][2]
+            assert left == parts[f"{test} head"]["x"] == parts[f"{key}right"]["x"]
+            assert texts[f"{way} drops"] == film.WAYS[way][2]
+            row = parts[f"{way} row {film.HEADS - 1}"]  # it stands where the shelf does
             floor = float(bar["y"]) + float(bar["height"]) - float(row["stroke-width"]) / 2
-            assert n > 0 or floor == pytest.approx(points(row)[0, 1], abs=0.1)
-            said, x = (f"{test} head", left) if n < 0 else (f"{test} name", left + at.long)
-            assert texts[said] == film.SAID[test]
-            assert parts[said]["x"] == x
-            tick = points(parts[f"{result}{test} tick"])[:, 0]
-            assert [*tick] == pytest.approx([left + at.long / film.LETTERS] * 2, abs=0.06)
-        assert texts[f"{key}name"] == film.WAYS[way][0]
-        kept = f"both keep {film.share(way):.0%}" if n < 0 else f"{film.share(way):.0%} kept"
-        assert texts["keep" if n < 0 else "keeps"] == kept
-        assert sum(text == "guess" for text in texts.values()) == 1
+            assert floor == pytest.approx(points(row)[0, 1], abs=0.1)
+        else:
+            assert texts["keeps"] == f"{film.share(way):.0%} kept"
+            assert (texts["asks"], texts["about"]) == film.ASKS[test][:2]
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
     assert film.share("window") == film.share("shared") == 1 / 4

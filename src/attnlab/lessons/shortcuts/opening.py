@@ -1,17 +1,17 @@
 """Lesson 12 opens with a shelf: what each way keeps of it, and what it then misses.
 
 A column is a book, or apart from them the question, a row a head: what a way keeps is as large as
-it is beside what full attention keeps. For one text of each test an arc shows a question: which
-book, in the row of the head that looks there most; a broken one is answered wrong. Of full
-attention the four near questions are told, so that its far one is pale. The readers were trained as
-the lesson trains them, for one question about any book, or for four about the last four;
-`python -m tests.claims.shortcuts` does that again, and records all this in `opening.json`.
+it is beside what full attention keeps. For one text of each test an arc leads from the question to
+each book that it asks about, in the row of the head that looks there most; a broken one is answered
+wrong. Heads have no order: rows stand in that of the books that their heads look at. The readers
+were trained as the lesson trains them, for one question about any book, or for four about the last
+four; `python -m tests.claims.shortcuts` does that again, and records all this in `opening.json`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,51 +25,64 @@ ASKED, NEAR = 2, range(BOOKS + 1 - WINDOW, BOOKS)  # books: a far one, and those
 HEADS, WIDTH = 4, 8  # and numbers in a head's key
 
 HIGH, LEFT, RIGHT, TOP, MORE = 270, 4, 476, 24, 48  # of the sheet; its edges, and its first lines
+HEAD = 22  # the first at the end
 GAP, APART = 0.17, 1.2  # between squares; the question from books: shares of a square
-BIG, HEAVY = 24, 700  # words; results
-PULL, THICK = 64, 3.2  # of arcs: how far their ends pull the far one up
-LONG, EACH = 176, 122  # at the end, a shelf, and from one way to the next
+BIG, HEAVY, PALE = 24, 700, 0.55  # words; results; what is kept, where it is read
+FAR_UP, NEAR_UP, THICK = 56, 11, 3.2  # how far ends of arcs pull them up, near ones a book
+COLUMNS = {"far": 222, "near": 360}  # of results, at the end
 
-WAYS = {
-    "full": ("full attention", "a key and a value in each square"),
-    "window": ("window", "the question and the last four books"),
-    "shared": ("sharing", "one row of keys and values for all heads"),
+WAYS = {  # alone, and at the end
+    "full": ("full attention", f"{BOOKS} books, a row for each head", ""),
+    "window": ("window", "drops all but the last four books", "drops books"),
+    "shared": ("sharing", "drops rows: all heads share one", "drops rows"),
 }
 ASKS = {
-    "far": ("one question", "about the letter in a far book"),
-    "near": ("four questions at once", "about near books"),
+    "far": ("question", "one far book", "one far book"),
+    "near": ("4 questions", "four near books at once", "four at once"),
 }
-SAID = {"far": "one far", "near": "four at once"}
 TOLD = (
-    f"One test: a trained layer is asked which of {LETTERS} letters is in a far book.",
-    "The other test: four questions at once, all about the last four books.",
-    "Full attention keeps four rows, one a head. Here each question has a row of its own.",
-    "A window drops books. It answers four questions about near ones, and guesses the far one.",
-    "Sharing drops rows. It finds the far book. Four questions share one row, and some go wrong.",
-    "Both keep a quarter. Here, dropping books lost the far one; dropping rows, some of the four.",
+    f"A layer is asked which of {LETTERS} letters is in a far book. Full attention finds it.",
+    "It finds four near books at once too. Here each question has a row of its own.",
+    "A window keeps a quarter. Of the far book nothing is left, and it guesses.",
+    "The last four books are all there. It finds them.",
+    "Sharing keeps a quarter too: one row of each book. It finds the far one.",
+    "Now four questions share one row. Some go wrong: in this text, two.",
+    "A window dropped books, and lost the far one. Sharing dropped rows, and lost some of four.",
 )
+Read = tuple[int, int, bool]  # which book, in which row, and whether the answer is right
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and what it reads in a text
 
 
 class Shelf(NamedTuple):
-    """Where it is, and its results: how wide a square and how high a row is with its gap."""
+    """Where it is, how long, and how high a row is with its gap."""
 
-    top: float = 118
-    wide: float = (RIGHT - LEFT) / (BOOKS + 1 + APART - GAP)
-    row: float = 17
-    starts: Place = (LEFT, 248)  # of results
-    long: float = 228  # of a bar: 100%
-    low: float = 236  # of bars
-    large: float = 36
-    bar: float = 10  # how thick
+    top: float = 112
+    long: float = RIGHT - LEFT
+    row: float = 23
+
+    @property
+    def wide(self) -> float:
+        """Of a square with its gap."""
+        return self.long / (BOOKS + 1 + APART - GAP)
 
     def middle(self, n: int) -> float:
         """Of a book, or of the question."""
         return LEFT + (n + (1 - GAP) / 2 + APART * (n == BOOKS)) * self.wide
 
 
-SHELF, ASK = Shelf(), Shelf(row=26)
-END = Shelf(84, LONG / (BOOKS + 1 + APART - GAP), 13.5, (200, 348), 128, 121, 40, 14)
+class Result(NamedTuple):
+    """Where it is: the start of its number, and of its bar; and how low a guess is named."""
+
+    number: Place
+    large: float
+    bar: Place
+    size: Place
+    guess: float
+
+
+SHELF = Shelf()
+ALONE = Result((LEFT, 260), 46, (161, 244), (RIGHT - 161, 16), 234)
+ENDS = {"window": Shelf(72, 194, 16), "shared": Shelf(202, 194, 16)}
 
 
 def kept(tokens: int = BOOKS + 1, window: int = WINDOW) -> dict[str, int]:
@@ -87,27 +100,21 @@ def share(way: str) -> float:
 def opening() -> Film:
     """The film."""
     known: Known = json.loads(RECORDED.read_text(encoding="utf-8"))
-    sheets = [*(_asked(test) for test in ASKS), *(_turn(way, known[way]) for way in WAYS)]
-    under = END._replace(top=END.top + EACH, low=END.low + EACH)
-    both = (("window", END, "window "), ("shared", under, ""))
-    sheets.append([part for way, at, key in both for part in _way(way, known[way], at, key)])
+    sheets = [_turn(way, test, known[way]) for way in WAYS for test in ASKS]
     keep = f"both keep {share('window'):.0%}"
-    sheets[-1] += [
-        word("keep", LEFT, TOP, keep, PURPLE, "start", weight=600),
-        *(
-            word(f"{test} head", left, TOP, SAID[test], GREY, "start")
-            for test, left in zip(ASKS, END.starts, strict=True)
-        ),
-    ]
+    last = [word("keep", LEFT, HEAD, keep, PURPLE, "start", weight=600)]
+    for test, left in COLUMNS.items():
+        last.append(word(f"{test} head", left, HEAD, ASKS[test][2], GREY, "start", SMALL))
+    sheets.append(last + [part for way in ENDS for part in _end(way, known[way])])
     frames = [Frame(*both) for both in zip(sheets, TOLD, strict=True)]
     return Film("What you drop is what you miss", frames, HIGH)
 
 
-def _shelf(way: str, at: Shelf, key: str = "", reads: Iterable[list[int]] = ()) -> list[Part]:
+def _shelf(way: str, at: Shelf, key: str = "", reads: Sequence[Read] = ()) -> list[Part]:
     """Books and the question, pale, row by row, what a way keeps of them, and what it reads."""
-    thick, half, pale = at.row - 3 * bool(way), at.wide * (1 - GAP) / 2, 0.15 if way else 0.25
-    heads = {"": 0, "shared": 1}.get(way, HEADS)
-    first = NEAR[0] if way == "window" else 0
+    thick, half = at.row - 3, at.wide * (1 - GAP) / 2
+    heads, first = 1 if way == "shared" else HEADS, NEAR[0] if way == "window" else 0
+    keeps = {"far": (0, NEAR[0] - 1), "near": (NEAR[0], BOOKS - 1), "question": (BOOKS, BOOKS)}
 
     def row(name: str, head: int, n: int, m: int, colour: Colour, opacity: float = 1) -> Part:
         y = at.top + head * at.row + thick / 2
@@ -115,75 +122,67 @@ def _shelf(way: str, at: Shelf, key: str = "", reads: Iterable[list[int]] = ()) 
         dashes = f"{2 * half:.3f} {at.wide - 2 * half:.3f}"
         return line(f"{key}{name}", ends, colour, thick, opacity, dashes, "butt")
 
+    edge = (at.middle(BOOKS) - half - 1, at.top - 2), (2 * half + 2, HEADS * at.row + 1)
     return [
-        *(row(f"row {head}", head, 0, BOOKS - 1, GREY, pale) for head in range(HEADS)),
-        *(row(f"question {head}", head, BOOKS, BOOKS, GREY, pale) for head in range(HEADS)),
-        *(row(f"kept {head}", head, first, BOOKS - 1, PURPLE) for head in range(heads)),
-        *(row(f"kept question {head}", head, BOOKS, BOOKS, PURPLE) for head in range(heads)),
+        *(row(f"row {head}", head, 0, BOOKS - 1, GREY, 0.15) for head in range(HEADS)),
+        *(row(f"question {head}", head, BOOKS, BOOKS, GREY, 0.15) for head in range(HEADS)),
+        *(
+            row(f"kept {name} {head}", head, n, m, PURPLE, PALE if reads else 1)
+            for name, (n, m) in keeps.items()
+            for head in range(heads)
+            if n >= first
+        ),
         *(row(f"read {n}", head, n, n, _colour(right)) for n, head, right in reads if n >= first),
-        _edge("question", BOOKS, BOOKS, at, key),
+        box(f"{key}edge", *edge, ORANGE, 0, 2.5),
     ]
 
 
-def _edge(name: str, n: int, m: int, at: Shelf, key: str = "") -> Part:
-    """Around what asks, or what is asked for."""
-    half = at.wide * (1 - GAP) / 2 + 1
-    left, right = at.middle(n) - half, at.middle(m) + half
-    size = right - left, HEADS * at.row
-    return box(f"{key}edge {name}", (left, at.top - 1), size, ORANGE, 0, 2.5)
-
-
-def _look(n: int, at: Shelf, colour: Colour, dashes: str, opacity: float = 1) -> Part:
-    """An arc from the question to a book: dotted if it only asks, broken if the answer is wrong."""
-    far = min(5, BOOKS - n)
-    pull, aside = PULL * (1 if far > 4 else 0.16 + 0.12 * far), (far - 3) * at.wide * 0.17
-    ends = at.middle(BOOKS) + aside, at.middle(n)
-    look: dict[str, Any] = {"dashes": dashes, "thickest": THICK, "pull": pull}
-    return arc(f"look {n}", *ends, at.top - 5, 1, colour, opacity, **look)
-
-
-def _asked(test: str) -> list[Part]:
-    """Nothing has looked yet: arcs that ask only."""
-    (name, more), under = ASKS[test], ASK.top + HEADS * ASK.row + 24
-    books = [ASKED] if test == "far" else NEAR
+def _look(n: int, head: int, right: bool) -> list[Part]:
+    """An arc from the question to a book, and down to its square; broken if the answer is wrong."""
+    near = n in NEAR
+    pull = NEAR_UP * (BOOKS + 1 - n) if near else FAR_UP
+    start, x = SHELF.middle(BOOKS) + near * (16.5 - n) * SHELF.wide * 0.17, SHELF.middle(n)
+    floor, colour = SHELF.top - 5, _colour(right)
+    look: dict[str, Any] = {"dashes": "1 0" if right else "6 7", "thickest": THICK, "pull": pull}
+    stem = (x, floor), (x, SHELF.top + head * SHELF.row)
     return [
-        *(_look(n, ASK, ORANGE, "1 8") for n in books),
-        *_shelf("", ASK),
-        _edge(test, books[0], books[-1], ASK),
+        *([line(f"stem {n}", stem, colour, THICK, cap="butt")] if head else []),
+        arc(f"look {n}", start, x, floor, 1, colour, 1, **look),
+    ]
+
+
+def _turn(way: str, test: str, known: dict[str, Any]) -> list[Part]:
+    """A way in one test."""
+    (name, more, _), (asks, about, _) = WAYS[way], ASKS[test]
+    far, *near = known["reads"]
+    rows = list(dict.fromkeys(row for _, row, _ in sorted(near)))
+    reads = [(n, rows.index(row), right) for n, row, right in near]
+    reads = reads if test == "near" else [(far[0], 0, far[2])]
+    return [
+        *_shelf(way, SHELF, "", reads),
+        *(part for read in reads for part in _look(*read)),
         word("name", LEFT, TOP, name, INK, "start", BIG, HEAVY),
         word("more", LEFT, MORE, more, GREY, "start"),
-        word("books", LEFT, under, f"{BOOKS} books, a letter in each", GREY, "start", SMALL),
-        word("asks", RIGHT, under, "question", ORANGE, "end", SMALL),
-    ]
-
-
-def _turn(way: str, known: dict[str, Any]) -> list[Part]:
-    """A way alone, and what it keeps."""
-    near, (_, *four) = SHELF.middle(NEAR[0]) - 14, known["reads"]
-    text = f"one text: {sum(right for *_, right in four)} of {len(four)}"
-    pale = {ASKED: 0.45} if way == "full" else {}
-    return [
-        *(
-            _look(n, SHELF, _colour(right), "1 0" if right else "6 7", pale.get(n, 1))
-            for n, _, right in known["reads"]
-        ),
-        *_way(way, known, SHELF),
-        word("more", LEFT, MORE, WAYS[way][1], GREY, "start"),
         word("keeps", RIGHT, TOP, f"{share(way):.0%} kept", PURPLE, "end", weight=600),
-        word("text", near, SHELF.top - 8, text, GREY, "end", SMALL),
+        word("asks", RIGHT, MORE, asks, ORANGE, "end", SMALL),
+        word("about", RIGHT, ALONE.guess, about, GREY, "end", SMALL),
+        *_result(known[test], ALONE),
     ]
 
 
-def _way(way: str, known: dict[str, Any], at: Shelf, key: str = "") -> list[Part]:
-    """A way's name, what it keeps and, alone, reads, and its results."""
-    alone = at == SHELF
-    at_name = (LEFT, TOP if alone else at.top - 10)
-    of = "" if alone else f"{way} "  # results do not move
-    return [
-        *_shelf(way, at, key, known["reads"] if alone else ()),
-        *(part for test in ASKS for part in _result(test, at, known[test], of)),
-        word(f"{key}name", *at_name, WAYS[way][0], INK, "start", BIG, HEAVY),
+def _end(way: str, known: dict[str, Any]) -> list[Part]:
+    """What a way keeps, and its results, side by side."""
+    at, low = ENDS[way], ENDS[way].top + HEADS * ENDS[way].row - 3
+    parts = [
+        *_shelf(way, at, f"{way} "),
+        word(f"{way} name", LEFT, at.top - 12, WAYS[way][0], INK, "start", BIG, HEAVY),
+        word(f"{way} drops", LEFT + 108, at.top - 12, WAYS[way][2], GREY, "start", SMALL),
     ]
+    for test, left in COLUMNS.items():
+        size = RIGHT - COLUMNS["near"], 14
+        place = Result((left, low - 23), 38, (left, low - 14), size, low + 19)
+        parts += _result(known[test], place, f"{way} {test} ")
+    return parts
 
 
 def _colour(right: float) -> Colour:
@@ -191,19 +190,18 @@ def _colour(right: float) -> Colour:
     return BLUE if right > 0.9 else GREY
 
 
-def _result(test: str, at: Shelf, right: float, key: str = "") -> list[Part]:
-    """How often a way is right in a test: a bar, the number, and where guesses end."""
-    left, y, under = at.starts[test == "near"], at.low - 8, at.low + at.bar
-    tick = [(left + at.long / LETTERS, each) for each in (at.low - 2, under + 2)]
-    colour = _colour(right)
+def _result(right: float, at: Result, key: str = "") -> list[Part]:
+    """How often a way is right in a test: the number, a bar and, in a grey one, a guess."""
+    (left, y), (long, thick), colour = at.bar, at.size, _colour(right)
+    tick = [(left + long / LETTERS, each) for each in (y - 3, y + thick + 3)]
     parts = [
-        box(f"{key}{test} all", (left, at.low), (at.long, at.bar), GREY, 0.16),
-        box(f"{key}{test} bar", (left, at.low), (at.long * right, at.bar), colour),
-        word(f"{key}{test}", left, y, f"{right:.0%}", colour, "start", at.large, HEAVY),
-        line(f"{key}{test} tick", tick, INK, 2, cap="butt"),
+        word(f"{key}right", *at.number, f"{right:.0%}", colour, "start", at.large, HEAVY),
+        box(f"{key}all", at.bar, at.size, GREY, 0.16),
+        box(f"{key}bar", at.bar, (long * right, thick), colour),
     ]
-    if at == SHELF:
-        parts.append(word(f"{test} name", left + at.long, y, SAID[test], GREY, "end", SMALL))
-    if test == "far" and at in (SHELF, END):
-        parts.append(word(f"{key}guess", left, under + 19, "guess", GREY, "start", SMALL))
+    if colour == GREY:
+        parts.append(line(f"{key}tick", tick, INK, 2, cap="butt"))
+    if right < 2 / LETTERS:
+        guess = f"guess: 1 in {LETTERS}"
+        parts.append(word(f"{key}guess", left, at.guess, guess, GREY, "start", SMALL))
     return parts
