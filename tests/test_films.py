@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -846,18 +846,15 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
     for n, (width, by, unit) in enumerate(drawn):
         ends = film.walks()[:, width] / by
         shares = film._softmax(ends)
-        rows = {int(key.split()[1]): key.split()[2] for key in texts[n] if "share " in key}
-        assert [ends[m] for m in sorted(rows, key=lambda m: rows[m])] == sorted(ends)[::-1]
         for m, (end, share) in enumerate(zip(ends, shares, strict=True)):
             says = f"{share:.2f}".replace("0.00", "<0.01")
-            assert texts[n][f"share {m} {rows[m]}"] == says
+            assert texts[n][f"share {m}"] == says
             walked = film.ZERO + film.SHIFTS[m] - points(frames[n][f"walk {m}"])[:, 1]
             steps = abs(np.diff(walked)) * by / unit
             assert walked[-1] / unit == pytest.approx(end, abs=0.02)
             np.testing.assert_allclose(steps, [1] * width + [0] * (64 - width), atol=0.15)
-            assert float(frames[n][f"bar {m} {rows[m]}"]["width"]) == pytest.approx(
-                film.LONG * share, abs=0.01
-            )
+            wide = float(frames[n][f"bar {m}"]["width"])
+            assert wide == pytest.approx(film.LONG * share, abs=0.01)
         tips = sorted(points(frames[n][f"walk {m}"])[-1, 1] for m in range(6))
         assert n > 1 or np.diff(tips).min() >= 2  # none hides another
         for key, divisor in (("envelope", by), ("was edge", 1)):
@@ -876,16 +873,20 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         assert texts[n]["products"].split()[0] == str(width)
         assert texts[n]["within"].endswith(f"= ±{width**0.5 / by:.0f}")
     assert [n for n in range(6) if "was edge" in frames[n]] == [4]
-    assert texts[5]["closer"] == f"zoom ×{film.CLOSER}"
+    assert texts[5]["closer"] == f"×{film.CLOSER}"
+    down = sorted(range(6), key=lambda m: float(frames[3][f"bar {m}"]["y"]))
+    assert down == sorted(range(6), key=lambda m: -film.walks()[m, 64])  # as the walks end
     was, now = (film._softmax(film.walks()[:, 64] / by) for by in (1, 8))
     assert f"“maps” gets {was[film.BEST]:.2f}, " in told[3]
     assert f"“maps” gets {now[film.BEST]:.2f}, not {was[film.BEST]:.2f}, " in told[5]
     assert f"even “{film.BOOKS[now.argmin()]}” {now.min():.2f}." in told[5]
-    for each, looks in zip(texts[4:], frames[4:], strict=True):
-        assert each["was"] == f"was {was[film.BEST]:.2f}"
-        bar, ghost = looks[f"bar {film.BEST} 0"], looks["was long"]
-        assert (bar["x"], bar["y"]) == (ghost["x"], ghost["y"])
-        assert ghost["width"] == frames[3][f"bar {film.BEST} 0"]["width"]
+    for m, n in product(range(6), (4, 5)):
+        assert texts[n][f"was {m}"] == texts[3][f"share {m}"]
+        bar, ghost = frames[n][f"bar {m}"], frames[n][f"was long {m}"]
+        assert ghost["width"] == frames[3][f"bar {m}"]["width"]
+        assert bar["x"] == ghost["x"]
+        tops, talls = ([float(look[side]) for look in (bar, ghost)] for side in ("y", "height"))
+        assert tops[0] - tops[1] == pytest.approx((talls[1] - talls[0]) / 2)
 
 
 @pytest.mark.lessons("01-soft-lookup")
