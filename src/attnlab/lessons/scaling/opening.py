@@ -32,8 +32,8 @@ TOP, ZERO, UNIT = 18, 132, 7.5  # line of what the height is; y of a score of 0;
 SHIFTS = (-2.5, -2.5, 0, 2.5, 0, 2.5)  # px, of walks: else those that go together are one
 CLOSER = 8  # how much larger 1 is seen in the end
 ROW, PITCH = 221, 34  # middle of the last book's row; to the next
-NAME, BAR, WAS = 240, 300, 474  # where books and bars begin; end of shares undivided
-LONG, THICK, AROUND = 68, 14, 24  # of the bar of share 1; how thick it is, and what it was
+NAME, BAR, WAS, NOW = 240, 300, 407, 476  # where books and bars begin; ends of shares
+LONG, THICK, AROUND = 114, 16, 26  # of the bar of share 1; how thick it is, and what it was
 EDGE = 48  # points on an edge of the envelope
 
 
@@ -109,9 +109,9 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
     rows = walks()[:, -1].argsort().tolist()  # as they end
     for row, m in enumerate(rows):  # the best lies on the others
         parts += _walk(m, width, unit)
-        y, was = ROW - PITCH * row, float(undivided[m])
-        parts += _was(m, y, was) if divided else []
-        parts += _share(m, ZERO - unit * ends[m] + SHIFTS[m], y, float(shares[m]), was)
+        y = ROW - PITCH * row
+        parts += _was(m, y, float(undivided[m])) if divided else []
+        parts += _share(m, ZERO - unit * ends[m] + SHIFTS[m], y, float(shares[m]))
     if width == 1:
         parts += [
             word(f"step {says}", RIGHT - 4, ZERO + below, says, INK, "end", 26, 700)
@@ -153,23 +153,20 @@ def _envelope(width: int, unit: float) -> list[Part]:
 
 
 def _heights(closer: int) -> list[Part]:
-    """What stands for 8, or closer for 1, above and below 0."""
+    """What stands for 8, or closer for 1, above and below 0; how much closer."""
     near = closer > 1
-    parts = _lens(LEFT + 18, LOW - 20, f"×{closer}") if near else []
+    x, low, parts = LEFT + 18, LOW - 20, list[Part]()
+    if near:
+        parts = [
+            line("handle", [(x, low), (x - 9, low + 9)], INK, 3),
+            dot("lens", x, low, 7, GROUND, edge=INK),
+            word("closer", x + 12, low + 8, f"×{closer}", INK, "start", SMALL, 700),
+        ]
     for n in (1, 0, -1) if near else (8, 1, 0, -1, -8):
         y, says = ZERO + 6 - UNIT * closer * n, f"{n}".replace("-", "−")
         seen = near or abs(n) != 1
         parts.append(word(f"height {n}", LEFT - 8, y, says, GREY, "end", SMALL, opacity=seen))
     return parts
-
-
-def _lens(x: float, y: float, says: str) -> list[Part]:
-    """How much closer all is seen."""
-    return [
-        line("handle", [(x, y), (x - 9, y + 9)], INK, 3),
-        dot("lens", x, y, 7, GROUND, edge=INK),
-        word("closer", x + 12, y + 8, says, INK, "start", SMALL, 700),
-    ]
 
 
 def _axis(width: int, divided: bool) -> list[Part]:
@@ -182,9 +179,11 @@ def _axis(width: int, divided: bool) -> list[Part]:
         word("score", 2, TOP, "score", GREY, "start", SMALL),
         word("within", RIGHT + 5, TOP, within, BLUE, "end", weight=700),
         word("products", RIGHT + 5, LOW + 24, added, INK, "end", SMALL, 700),
-        word("share", NAME, TOP, "share, by softmax", GREY, "start", SMALL),
+        word("share", NAME, LOW + 24, "share, by softmax", GREY, "start", SMALL),
     ]
-    parts += [word("was", WAS, TOP, "was", GREY, "end", SMALL)] * divided
+    if divided:
+        parts.append(word("was", WAS, TOP, "was", GREY, "end", SMALL))
+        parts.append(word("now", NOW, TOP, "now", INK, "end", SMALL))
     for n in (n for n in WIDTHS if n < width <= 16 * n):
         x = _x(n, width)
         parts.append(line(f"tick {n}", [(x, LOW), (x, LOW + 5)], GREY, 1.5))
@@ -200,15 +199,15 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
     return [line(f"walk {m}", points, _colour(m), thick, opacity)]
 
 
-def _share(m: int, end: float, y: float, share: float, was: float) -> list[Part]:
+def _share(m: int, end: float, y: float, share: float) -> list[Part]:
     """From the end of its walk to the book, and a bar as long as its share."""
-    colour, x = _colour(m), BAR + LONG * max(share, was) + 5
+    colour = _colour(m)
     ink, size, weight = (ORANGE, 22, 700) if m == BEST else (INK, SMALL, 400)
     return [
         curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1, 0.8),
         word(f"book {m}", NAME, y + 6, BOOKS[m], ink, "start", SMALL, weight),
         box(f"bar {m}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
-        word(f"share {m}", x, y + size / 3, _says(share), colour, "start", size, weight),
+        word(f"share {m}", NOW, y + size / 3, _says(share), ink, "end", size, weight),
     ]
 
 

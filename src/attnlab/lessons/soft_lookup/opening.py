@@ -170,12 +170,12 @@ def _last() -> list[Part]:
         *_axes(shelf, top, RIGHT),
         *_traces(ENDS[2], top),
         line("rise", up, ORANGE, 2.5),
-        line("soft goes", _glides(*STEP, top), ORANGE, 8, cap="butt"),
+        line("soft goes", _glides(*STEP, top), ORANGE, 8),
         line("hard goes", [(start, level), (end, level)], GREY, 8, cap="butt"),
         word(
             "soft adds", start - 12, (low + high) / 2 + 12, f"soft {soft}", ORANGE, "end", 32, 700
         ),
-        word("hard adds", end + 12, level + 32, f"hard {hard}", GREY, "end", 32, 700),
+        word("hard adds", end + 12, level + 33, f"hard {hard}", GREY, "end", 32, 700),
         *(dot(f"stands {m}", _x(ENDS[m]), shelf, 6, SERIES[m]) for m in range(3)),
         *(word(f"name {m}", _x(ENDS[m]), 24, BOOKS[m], SERIES[m], size=SMALL) for m in range(3)),
         dot("asked", start, shelf, 5),
