@@ -7,22 +7,33 @@ from functools import cache
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, area, box, curve, line, word
-from attnlab.figures.palette import BLUE, GREY, ORANGE, Colour
+from attnlab.figures.live.parts import (
+    INK,
+    SMALL,
+    Part,
+    Place,
+    area,
+    box,
+    curve,
+    dot,
+    line,
+    word,
+)
+from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
 
 BOOKS = ("law", "stars", "birds", "tales", "maps", "art")
 BEST = BOOKS.index("maps")
 WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
-HIGH, LOW = 270, 232  # of the sheet; the line that counts products
-LEFT, RIGHT = 38, 246  # where walks begin and end
-TOP, ZERO, UNIT = 18, 128, 7.5  # line of what the height is; y of a score of 0; px for 1
+HIGH, HEAD, LOW = 270, 36, 236  # of the sheet; top and floor of walks and bars
+LEFT, RIGHT = 36, 214  # where walks begin and end
+TOP, ZERO, UNIT = 18, 132, 7.5  # line of what the height is; y of a score of 0; px for 1
 SHIFTS = (-2.5, -2.5, 0, 2.5, 0, 2.5)  # px, of walks: else those that go together are one
 CLOSER = 8  # how much larger 1 is seen in the end
-ROW, PITCH = 44, 34  # middle of the first book's row; to the next
-NAME, BAR = 277, 344  # where books and bars begin
-LONG, THICK = 88, 18  # of the bar of share 1
+ROW, PITCH = 221, 34  # middle of the last book's row; to the next
+NAME, BAR, WAS, NOW = 240, 300, 407, 476  # where books and bars begin; ends of shares
+LONG, THICK, AROUND = 114, 16, 26  # of the bar of share 1; how thick it is, and what it was
 EDGE = 48  # points on an edge of the envelope
 
 
@@ -92,25 +103,19 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
     root = width**0.5 if divided else 1
     unit = UNIT * closer / root
     ends = walks()[:, width]
-    shares, undivided, last = _softmax(ends / root), _softmax(ends), walks()[:, -1]
+    shares, undivided = _softmax(ends / root), _softmax(ends)
     parts = [*_envelope(width, unit), *_axis(width, divided), *_heights(closer)]
-    if divided:
-        parts += _was(float(undivided[BEST]))
-        parts += _dashed() if closer == 1 else []
-    rows = np.lexsort((-last, -ends)).tolist()  # best on top
-    for m in (*(each for each in rows if each != BEST), BEST):  # it lies on the others
+    parts += _dashed() if divided and closer == 1 else []
+    rows = walks()[:, -1].argsort().tolist()  # as they end
+    for row, m in enumerate(rows):  # the best lies on the others
         parts += _walk(m, width, unit)
-        parts += _share(
-            m,
-            ZERO - unit * ends[m] + SHIFTS[m],
-            rows.index(m),
-            float(shares[m]),
-            float(undivided[m]),
-        )
+        y = ROW - PITCH * row
+        parts += _was(m, y, float(undivided[m])) if divided else []
+        parts += _share(m, ZERO - unit * ends[m] + SHIFTS[m], y, float(shares[m]))
     if width == 1:
         parts += [
             word(f"step {says}", RIGHT - 4, ZERO + below, says, INK, "end", 26, 700)
-            for says, below in (("+1", -18), ("−1", 36))
+            for says, below in (("+1", -24), ("−1", 44))
         ]
     return Frame(parts, told)
 
@@ -132,7 +137,7 @@ def _dashed() -> list[Part]:
     x, y = edge[-1]
     return [
         line("was edge", edge, BLUE, 1.5, 0.6, "4 5"),
-        word("undivided", x - 86, y - 6, "undivided", BLUE, "start", SMALL),
+        word("undivided", x, y - 8, "undivided", BLUE, "end", SMALL),
     ]
 
 
@@ -148,9 +153,15 @@ def _envelope(width: int, unit: float) -> list[Part]:
 
 
 def _heights(closer: int) -> list[Part]:
-    """What stands for 8, or closer for 1, above and below 0."""
+    """What stands for 8, or closer for 1, above and below 0; how much closer."""
     near = closer > 1
-    parts = [word("closer", 2, TOP + 24, f"zoom ×{closer}", INK, "start", SMALL)] * near
+    x, low, parts = LEFT + 18, LOW - 20, list[Part]()
+    if near:
+        parts = [
+            line("handle", [(x, low), (x - 9, low + 9)], INK, 3),
+            dot("lens", x, low, 7, GROUND, edge=INK),
+            word("closer", x + 12, low + 8, f"×{closer}", INK, "start", SMALL, 700),
+        ]
     for n in (1, 0, -1) if near else (8, 1, 0, -1, -8):
         y, says = ZERO + 6 - UNIT * closer * n, f"{n}".replace("-", "−")
         seen = near or abs(n) != 1
@@ -163,12 +174,16 @@ def _axis(width: int, divided: bool) -> list[Part]:
     within = f"±{width**0.5:.0f} ÷ √{width} = ±1" if divided else f"±√{width} = ±{width**0.5:.0f}"
     added = f"{width} product{'s' * (width > 1)}"
     parts = [
-        line("axis", [(LEFT, LOW), (RIGHT, LOW)], GREY, 1.5),
+        line("axis", [(LEFT, HEAD), (LEFT, LOW), (RIGHT + 5, LOW)], GREY, 1.5),
+        line("floor", [(BAR, HEAD), (BAR, LOW)], GREY, 1.5),
         word("score", 2, TOP, "score", GREY, "start", SMALL),
-        word("within", RIGHT + 5, TOP, within, BLUE, "end", SIZE, 700),
-        word("products", RIGHT + 5, LOW + 24, added, INK, "end", SIZE, 700),
+        word("within", RIGHT + 5, TOP, within, BLUE, "end", weight=700),
+        word("products", RIGHT + 5, LOW + 24, added, INK, "end", SMALL, 700),
         word("share", NAME, LOW + 24, "share, by softmax", GREY, "start", SMALL),
     ]
+    if divided:
+        parts.append(word("was", WAS, TOP, "was", GREY, "end", SMALL))
+        parts.append(word("now", NOW, TOP, "now", INK, "end", SMALL))
     for n in (n for n in WIDTHS if n < width <= 16 * n):
         x = _x(n, width)
         parts.append(line(f"tick {n}", [(x, LOW), (x, LOW + 5)], GREY, 1.5))
@@ -184,20 +199,15 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
     return [line(f"walk {m}", points, _colour(m), thick, opacity)]
 
 
-def _share(m: int, end: float, row: int, share: float, undivided: float) -> list[Part]:
-    """From the end of its walk to the book, as thick as its share, and a bar as long.
-
-    The best one's number stands beside the bar that it had undivided.
-
-    What is written fades where the book changes its row, so that no two meet.
-    """
-    y, colour, weight = ROW + PITCH * row, _colour(m), 700 if m == BEST else 400
-    ink, x = ORANGE if m == BEST else INK, BAR + LONG * (undivided if m == BEST else share) + 4
+def _share(m: int, end: float, y: float, share: float) -> list[Part]:
+    """From the end of its walk to the book, and a bar as long as its share."""
+    colour = _colour(m)
+    ink, size, weight = (ORANGE, 22, 700) if m == BEST else (INK, SMALL, 400)
     return [
-        curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1 + 7 * share, 0.8),
-        word(f"book {m} {row}", NAME, y + 7, BOOKS[m], ink, "start", weight=weight),
-        box(f"bar {m} {row}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
-        word(f"share {m} {row}", x, y + 6, _says(share), colour, "start", SMALL, weight),
+        curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1, 0.8),
+        word(f"book {m}", NAME, y + 6, BOOKS[m], ink, "start", SMALL, weight),
+        box(f"bar {m}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
+        word(f"share {m}", NOW, y + size / 3, _says(share), ink, "end", size, weight),
     ]
 
 
@@ -205,12 +215,12 @@ def _says(share: float) -> str:
     return f"{share:.2f}" if share >= 0.005 else "<0.01"
 
 
-def _was(share: float) -> list[Part]:
-    """Behind the first bar: how long it was."""
-    x = BAR + LONG * share
+def _was(m: int, y: float, share: float) -> list[Part]:
+    """Around its bar, and beside it: how long it was."""
+    corner, size = (BAR, y - AROUND / 2), (LONG * share, AROUND)
     return [
-        box("was long", (BAR, ROW - THICK / 2), (LONG * share, THICK), ORANGE, 0.12, 1.5, 0.6),
-        word("was", x, ROW - THICK / 2 - 6, f"was {_says(share)}", GREY, "end", SMALL),
+        box(f"was long {m}", corner, size, _colour(m), 0.12, 1.5, 0.6),
+        word(f"was {m}", WAS, y + 6, _says(share), GREY, "end", SMALL),
     ]
 
 
