@@ -218,7 +218,8 @@ def test_lesson_06s_mask_hides_all_that_a_word_cannot_listen_to() -> None:
             assert (cell["x"], cell["width"]) == (LEFT, STEP * seen)
             if n <= many:
                 assert edge == LEFT + STEP * seen
-                assert top < cell["y"] < cell["y"] + cell["height"] < low
+                assert top < cell["y"]
+                assert float(cell["y"]) + float(cell["height"]) < low
                 assert top < frame[f"asks {n}"]["y"] < low
             assert texts[f"asks {n}"] == (TEXT[n - 1] if is_map else str(n))
             keys = [key for key in texts if key.endswith(f" of {n}") and frame[key]["opacity"]]
@@ -252,7 +253,6 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
     from attnlab.lessons.multi_head.opening import (
         HEADS,
         SUBJECT,
-        WON,
         follows_last,
         singular,
     )
@@ -275,16 +275,20 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
     assert crossed == [[]] * 4 + [["cross off dogs"]] * 2 + [[]]
     assert [n for n, each in enumerate(texts) if "luck" in each] == [5]  # right for the last noun
     rest = shown("07-multi-head")[-1]
-    for name, off, noun, said in (("on", [], "first", "100%"), ("off", [SUBJECT], "last", "89%")):
-        assert texts[-1][f"noun {name}"] == f"{noun} noun decides"
-        assert texts[-1][f"most {name}"] == said
-        first, last = (rest[f"{noun} {name}"] for noun in ("first", "last"))
-        meet = WON + (1 - follows_last(off)) * (WIDE - WON)
-        left, wide = ([float(each[side]) for each in (first, last)] for side in ("x", "width"))
-        assert [*left, *np.add(left, wide)] == pytest.approx([WON, meet, meet, WIDE], abs=0.02)
-        assert (first["fill"], last["fill"]) == (rest["word 1"]["fill"], rest["word 4"]["fill"])
+    first, meet = rest["band on"], (1 - follows_last([SUBJECT])) * WIDE
+    last, few = rest["band off"], rest["few"]
+    spans = [float(each[side]) for each in (first, few, last) for side in ("x", "width")]
+    assert spans == pytest.approx([0, WIDE, 0, meet, meet, WIDE - meet], abs=0.02)
+    assert first["fill"] == few["fill"] == rest["word 1"]["fill"]
+    assert last["fill"] == rest["word 4"]["fill"]
+    says = [texts[-1][f"{which} {name}"] for name in ("on", "off") for which in ("row", "most")]
+    assert says[:2] == ["with head 3: first noun decides", "100%"]
+    assert says[2:] == ["without it: last noun decides", "89%"]
     assert len(PLURAL) == len(SINGULAR) == 16
-    assert texts[-1]["of all"] == f"{2 * 16 * 16 * 3} sentences whose nouns disagree"
+    assert texts[-1]["whose"] == "head 3 off"
+    assert [texts[-1][f"few {which}"] for which in ("first", "share")] == ["first", "11%"]
+    assert float(rest["few share"]["x"]) == pytest.approx(middle(few), abs=0.01)
+    assert texts[-1]["of all"] == f"{2 * 16 * 16 * 3:,} sentences whose nouns disagree"
     with_king = [
         f"{small.weights(('the', 'king', 'near', 'the', n))[1][2, -1, 1]:.2f}"
         for n in ("dogs", "dog")
@@ -308,8 +312,13 @@ def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reac
     inks = [[each[f"word {n}"]["fill"] for n in range(5)] for each in (begin, found, frame, rest)]
     grey, the, king, dogs = GREY.drawn, BLUE.drawn, ORANGE.drawn, frame["verb"]["fill"]
     assert inks[0] == [grey] * 4 + ["currentColor"]
-    assert inks[1] == [the, king, grey, the, "currentColor"]
-    assert inks[2] == [the, grey, grey, the, dogs]
+    assert inks[1] == [grey, king, grey, grey, "currentColor"]
+    assert inks[2] == [grey] * 4 + [dogs]
+    named = shown("07-multi-head")[1]
+    assert [named[f"word {n}"]["fill"] for n in range(5)] == [the, grey, grey, the, "currentColor"]
+    for h, m in ((0, 0), (1, 3), (3, 0)):  # behind the one that finds it
+        pale, before = (float(each[f"{h} to {m}"]["opacity"]) for each in (found, named))
+        assert pale < 0.5 * before < 0.5 * float(found[f"{SUBJECT} to 1"]["opacity"])
     assert inks[3] == [grey, king, grey, grey, dogs]
     asked = [ends(look)[1] for key, look in begin.items() if key.startswith("asks")]
     assert asked == pytest.approx([float(begin[f"word {n}"]["x"]) for n in range(4)], abs=0.1)
