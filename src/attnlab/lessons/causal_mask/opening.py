@@ -19,7 +19,7 @@ EDGE, SHUT = (LEFT + STEP * n for n in (len(TEXT), LAST))  # where rows end, and
 ONE, SIX, COPY = 322, 398, 388  # where guesses begin; what could be copied
 EQUAL, TICK = 375, 468  # middles of signs
 LETTERS, NAME, LARGE = 20, 30, 50  # sizes of words
-SEEN, CLOTH, COPIED, DARK = 0.08, 0.14, 0.25, 0.3  # seen; still to come; copied; of weight 1
+SEEN, CLOTH, COPIED, DARK = 0.1, 0.14, 0.3, 0.4  # seen; still to come; copied; of weight 1
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
     False: (GREY, [(-8, -8), (8, 8), (0, 0), (8, -8), (-8, 8)]),
