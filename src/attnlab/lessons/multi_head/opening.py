@@ -24,19 +24,20 @@ LAYER, SUBJECT = small.head("subject")  # counted from 0: the second, whose head
 HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LETTERS = 270, 25
-PLACES = places(TEXT, LETTERS, gap=15, left=4)
-LINES, COUNTED = (197, 162, 142), 84  # of words, over as many rows of a table; over bars
+PLACES = places(TEXT, LETTERS, gap=15, left=1)
+LINES, COUNTED = (222, 162, 142), 84  # of words, over as many rows of a table; over bars
 TALL = {3: 102, 0: 73, 2: 44, 1: 15}  # heads' arcs
+TALLER, PALER = 1.5, 0.4  # how much, until a verb comes; others', beside the subject's
 APART = 12  # from one arc's foot to the next, at one word
-BADGE, WAITING = 12, 32  # a number's radius; from one to the next that waits
+BADGE, WAITING = 12, 29  # a number's radius; from one to the next that waits
 WAY = (330, 353)  # ends of the last word's own way to the next word
-NEXT, BOX = 420, 112  # of the next word's box: its middle and its width
+NEXT, BOX = 423, 112  # of the next word's box: its middle and its width
 HEADING, ROWS, BAND = 40, {"on": 48, "off": 90}, 38  # of the table, under words; how tall rows are
-COLUMNS = {TEXT[-1]: 190, ONE: 310}  # their middles
+COLUMNS = {TEXT[-1]: 210, ONE: 345}  # their middles
+ROW = {"on": f"with head {SUBJECT + 1}", "off": "without it"}
 OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
 WHOSE = {"on": ITS, "off": LAST}  # who decides
-WON = 124  # where bars begin of how often each noun decides; they end with the sheet
-BARS, BAR = {"on": 140, "off": 208}, 60  # their tops; how tall they are
+BARS, BAR = {"on": 138, "off": 208}, 62  # tops of how often each noun decides; how tall they are
 ALL = 2 * len(SINGULAR) * len(PLURAL) * len(BESIDE)  # sentences that are counted
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
@@ -148,9 +149,10 @@ def _line(state: State) -> float:
 
 
 def _words(state: State, led: Colour) -> list[Part]:
-    """The text; what a head looks at is in its colour, and so is the last noun where it decides."""
-    heads = {SUBJECT} if state.counted else {*state.seen} - {*(state.off or ())}
-    inks = {_looks_at(head): _colour(head) for head in heads}
+    """The text; what is found is in its head's colour, and so is the last noun if it decides."""
+    found = {SUBJECT} if SUBJECT in state.seen else {*state.seen}
+    found -= set[int]() if state.counted else {*(state.off or ())}
+    inks = {_looks_at(head): _colour(head) for head in found}
     end = len(TEXT) - 1
     if led == LAST:
         inks[end] = LAST
@@ -180,7 +182,7 @@ def _found(state: State) -> list[Part]:
     to, y = _looks_at(SUBJECT), _line(state)
     if SUBJECT not in state.seen:
         asked = enumerate(("which finds", f"the {TEXT[to]}?"))
-        return [word(f"asked {n}", NEXT, y - 86 + 26 * n, says, GREY) for n, says in asked]
+        return [word(f"asked {n}", NEXT, y - 90 + 26 * n, says, GREY) for n, says in asked]
     weight, colour = f"{_rows((*TEXT[:-1], state.last))[SUBJECT][to]:.2f}", ITS
     parts = [word("on", NEXT, y - 60, f"on {TEXT[to]}", colour)]
     if SUBJECT in (state.off or ()):
@@ -198,7 +200,7 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     for name in dict.fromkeys(row for row, _ in tried):
         y = floor + ROWS[name]
         parts.append(box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12))
-        parts.append(_row(name, y + 25))
+        parts.append(word(f"row {name}", 10, y + 25, ROW[name], GREY, "start", SMALL))
     for last in dict.fromkeys(last for _, last in tried):
         weight, y = 600 if last == state.last else 400, floor + HEADING
         parts.append(word(f"of {last}", COLUMNS[last], y, last, GREY, weight=weight))
@@ -214,27 +216,29 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     return parts
 
 
-def _row(name: str, y: float) -> Part:
-    says = f"with {_named(SUBJECT)}" if name == "on" else "without it"
-    return word(f"row {name}", 10, y, says, GREY, "start", SMALL)
-
-
 def _counted() -> list[Part]:
-    """How often the first noun decides, and, in what remains of each bar, the last."""
-    says = f"{ALL} sentences whose nouns disagree"
-    parts = [word("of all", 10, BARS["on"] - 12, says, GREY, "start", SMALL)]
+    """How often each noun decides."""
+    says = f"{ALL:,} sentences whose nouns disagree"
+    parts = [
+        word("whose", NEXT, COUNTED - 54, f"{_named(SUBJECT)} off", GREY),
+        word("of all", 0, BARS["on"] - 12, says, GREY, "start", SMALL),
+    ]
     for name, y in BARS.items():
         last = follows_last(OFFS[name])
-        meet = WON + (1 - last) * (WIDE - WON)
-        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", WON, 1 - last)
+        meet = (1 - last) * WIDE
+        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", 0, 1 - last)
+        decides = f"{ROW[name]}: {noun} noun decides"
         parts += [
-            _row(name, y + 36),
-            box(f"first {name}", (WON, y), (meet - WON, BAR), ITS),
-            box(f"last {name}", (meet, y), (WIDE - meet, BAR), LAST),
-            word(f"noun {name}", x + 14, y + 36, f"{noun} noun decides", GROUND, "start", SMALL),
-            word(f"most {name}", WIDE - 14, y + 42, f"{share:.0%}", GROUND, "end", 36, 700),
+            box(f"band {name}", (x, y), (share * WIDE, BAR), WHOSE[name]),
+            word(f"row {name}", x + 14, y + 38, decides, GROUND, "start", SMALL),
+            word(f"most {name}", WIDE - 14, y + 44, f"{share:.0%}", GROUND, "end", 36, 700),
         ]
-    return parts
+    return [
+        *parts,
+        box("few", (0, y), (meet, BAR), ITS),
+        word("few first", meet / 2, y + 27, "first", GROUND, size=SMALL),
+        word("few share", meet / 2, y + 49, f"{1 - last:.0%}", GROUND, size=SMALL),
+    ]
 
 
 def _arcs(state: State) -> list[Part]:
@@ -243,12 +247,13 @@ def _arcs(state: State) -> list[Part]:
     parts = []
     for n, head in enumerate(TALL):
         start = PLACES[-1] + APART * ((len(TALL) - 1) / 2 - n)
-        pull = TALL[head] / 0.75
+        tall = TALL[head] * (TALLER if state.off is None else 1)
+        pull = tall / 0.75
         if not state.seen:  # it may look at any word
             may = (f"asks {n}", start, PLACES[n], floor, 1, GREY)
             parts.append(arc(*may, pull=pull, dashes=OFF, thickest=2))
         if head not in state.seen:
-            at = NEXT + WAITING * (head - 1.5), _line(state) - 132
+            at = NEXT + WAITING * (head - 1.5), _line(state) - 146
             badges += [] if state.counted else _badge(head, *at, GREY, GROUND)
             continue
         to, is_off = _looks_at(head), head in (state.off or ())
@@ -256,9 +261,10 @@ def _arcs(state: State) -> list[Part]:
         end = PLACES[to] + APART * (same.index(head) - (len(same) - 1) / 2)
         colour, dashes = (GREY, OFF) if is_off else (_colour(head), ON)
         each = (f"{head} to {to}", start, end, floor, now[head][to], colour)
-        parts.append(arc(*each, dashes=dashes, pull=pull))
-        face, ink = (GROUND, colour) if is_off else (colour, GROUND)
-        badges += _badge(head, (start + end) / 2, floor - TALL[head], face, ink, colour)
+        is_pale = SUBJECT in {*state.seen} - {head}
+        parts.append(arc(*each, PALER if is_pale else 1, dashes=dashes, pull=pull))
+        face, ink = (GROUND, colour) if is_off or is_pale else (colour, GROUND)
+        badges += _badge(head, (start + end) / 2, floor - tall, face, ink, colour)
     return [*parts, *badges]
 
 
