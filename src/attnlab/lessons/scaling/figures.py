@@ -114,7 +114,7 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         tile(place, tokens, tokens, "")
         place.set_title(way, weight="bold")
         place.set_xticks(range(count), tokens, rotation=40, ha="right", rotation_mode="anchor")
-        place.set_yticks(range(count), tokens if not words else [""] * count)
+        place.set_yticks(range(count), tokens if place is axes[0, 0] else [""] * count)
         place.set(ylim=(count - 0.5, -3.1))
         bars = place.bar(range(count), -1.7 * p, 0.8, bottom=-0.8, color=[(GREY, 0.5)] * count)
         bars.patches[best].set_color(GREY)
@@ -244,9 +244,9 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         place.plot(steps, middle, color=BLUE if middle[-1] > FOUND else ORANGE, lw=4, clip_on=False)
         factor, _, mended = way.partition(", ")
         place.set(xscale="log")
-        place.set_title(factor, weight="bold", pad=50)
+        place.set_title(factor, weight="bold", pad=49)
         over: Any = {"transform": place.transAxes}
-        place.text(0, 1.16, mended or "plain step", color=QUIET, **over)
+        place.text(0, 1.18, mended or "plain step", color=QUIET, **over)
         counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} miss", ORANGE))
         for x, told, colour in counts[: 1 + (found < readers)]:
             side = ("left", "right")[x]
