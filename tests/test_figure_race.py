@@ -127,9 +127,9 @@ def test_who_guesses_is_told_at_each_distance() -> None:
     def found(distance: int) -> str:
         return str(Race(distance).state["found"])
 
-    assert found(4) == "Trained over 4 letters, nobody guesses"
-    assert found(5) == "Trained over 5 letters, convolution guesses"
-    assert found(12) == "Trained over 12 letters, RNN and convolution guess"
+    assert found(4) == "Asked for the marked letter, 4 back, nobody guesses"
+    assert found(5) == "Asked for the marked letter, 5 back, convolution guesses"
+    assert found(12) == "Asked for the marked letter, 12 back, RNN and convolution guess"
 
 
 def test_each_racer_tells_its_slope_at_the_mark(figure: Race) -> None:

@@ -80,10 +80,10 @@ def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
     state = shelf((1, 3)).state  # 5 with marshes and 5 with seas
     assert state["hard"]["slope"] is None
     assert tells(state["told"], "“marshes” and “seas”", "equally close", "jumps")
-    assert tells(state["found"], "Salt", "jump between “marshes” and “seas”", "from the blend")
-    with_seas = "Salt (g/l): “marshes” alone has 10; with 0.27 of “seas” it is 16.5"
+    assert tells(state["found"], "Salt", "jump between “marshes” and “seas”", "by the blend")
+    with_seas = "Salt: 10 by “marshes” alone, 16.5 with 0.27 of “seas” blended in"
     assert shelf().state["found"] == with_seas
-    cold = "Salt (g/l): “marshes” alone has 10, the blend 10.0"
+    cold = "Salt: 10 by “marshes” alone, 10.0 by the blend"
     assert shelf(temperature=0.1).state["found"] == cold
 
 

@@ -962,7 +962,7 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
     last = film.state["frames"][-1]
     takes = "The question is 37° from marshes. Its answer takes marshes 0.72, seas 0.27."
     assert last["told"] == takes
-    assert "16.5 g/l salt" in [words for *_, words in last["parts"]]
+    assert {"16.5 g/l salt", "37°"} <= {words for *_, words in last["parts"]}
     looks = {key: look for _, key, look, _ in last["parts"]}
     down = sorted(("rivers", "marshes", "seas"), key=lambda m: looks[f"share {m}"]["y"])
     assert down == ["seas", "marshes", "rivers"]  # as their keys lie, so that no flow is crossed

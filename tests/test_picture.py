@@ -321,12 +321,38 @@ def test_one_way_to_scale_is_said_to_be_level_where_no_other_is(others: float) -
     fall[:, 2] = np.linspace(0.5, 0.98, 5)
     level = np.full((5, 4), 0.2)
     other = np.tile(np.geomspace(0.2, others, 5)[:, None], 4)
+    other[:, 3] = 0.2
     measured = {"none": fall, "root": level, "all": other}
     drawn = figures.scaling.four_measures([2, 4, 8, 16, 32], measured, 20)
     assert drawn.title.splitlines() == [
         "With none, one book takes 0.98 of a typical row by width 32",
-        "root alone is level in all four.",
+        "Level from width 8 on: root in all four, all in one, none in none.",
     ] * (others < 0.2)
+
+
+def test_who_misses_a_book_is_told_beside_all_factors_with_which_nobody_does() -> None:
+    ends = {"raw": [0.99, 0.1, 0.2], "a": [0.95, 0.99, 0.91], "b, step × 9": [0.92, 0.93, 0.94]}
+    paths = {way: np.linspace(0.01, end, 20) for way, end in ends.items()}
+    drawn = figures.scaling.learning(paths)
+    assert drawn.title.startswith("With raw, 2 of 3 miss their book; with a or b none\n")
+    told = [{"raw", "plain step", "1 find it", "2 miss"}, {"a", "plain step", "3 find it"}]
+    told += [{"b", "step × 9", "3 find it"}]
+    panels = [{*words(part)} for part in parts(drawn)[0]]
+    assert all(each <= panel for each, panel in zip(told, panels, strict=True))
+    assert "0 miss" not in panels[1] | panels[2]
+    del paths["raw"]
+    assert figures.scaling.learning(paths).title == ""
+
+
+def test_the_steepest_slope_stands_in_its_cell_and_rows_are_named_once() -> None:
+    p = np.array([0.7, 0.2, 0.1])
+    jacobian = np.diag(p) - np.outer(p, p)
+    drawn = figures.scaling.jacobians({"one": (p, jacobian), "two": (p, jacobian)}, "abc")
+    said = [
+        ["".join(each.itertext()) for each in part.iter(f"{SVG}text")] for part in parts(drawn)[0]
+    ]
+    for panel, names in zip(said, (2, 1), strict=True):  # of a row and a column, or of a column
+        assert [panel.count(each) for each in ("0.70", "0.21", "a")] == [1, 1, names]
 
 
 @pytest.mark.slow

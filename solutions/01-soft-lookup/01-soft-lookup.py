@@ -591,7 +591,7 @@ print("weights:          ", [round(weight, 4) for weight in weights])
 # ### Temperature
 #
 # A small τ makes the differences between scores large, so that the best book takes nearly everything. A large τ
-# makes them small, so that all books get nearly the same. The figure asks our question at 35 temperatures.
+# makes them small, so that all books get nearly the same. The figure asks our question at 137 temperatures.
 
 # %% nbgrader={"grade": false, "grade_id": "see-temperature", "locked": true, "schema_version": 3, "solution": false, "task": false}
 temperatures = [10 ** (step / 32) for step in range(-40, 97)]

@@ -29,10 +29,9 @@ function draw(body, model) {
   const told = element("p", { class: "told unseen", "aria-live": "polite" });
   const found = element("p", { class: "finding race", "aria-hidden": "true" });
   const way = element("div", { class: "way" });
-  const scale = element("div");
   const key = element("div");
   const heads = element("div", { class: "racer heads" }, element("div", { class: "name" }), way,
-    element("div", { class: "share" }, element("b", {}, "After training: share that is right"), scale));
+    element("div", { class: "share" }, element("b", {}, "After training: share that is right")));
   body.append(found, element("div", { class: "race tools" }, distance.node, moment), heads, ...rows.map(({ node }) => node), told);
 
   return () => {
@@ -42,11 +41,10 @@ function draw(body, model) {
     state.racers.forEach(({ slope, strip, bar }, n) => {
       setText(rows[n].slope, slope);
       rows[n].strip.innerHTML = strip + state.letters;
-      rows[n].bar.innerHTML = bar;
+      rows[n].bar.innerHTML = bar + state.scale;
     });
     way.replaceChildren(element("b", {}, `${state.when === "after" ? "After" : "Before"} training: the letter's way to “?”`), key);
     key.innerHTML = state.key;
-    scale.innerHTML = state.scale;
     setText(found, state.found);
     setText(told, state.told);
   };

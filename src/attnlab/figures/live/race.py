@@ -61,7 +61,7 @@ class Race(Figure):
 
     _esm = source("race")
     _css = style("race")
-    title = traitlets.Unicode("A race over distance: which letter was marked?").tag(sync=True)
+    title = traitlets.Unicode("A race over distance").tag(sync=True)
     distance, when = Input(), Input()
 
     def __init__(self, distance: int = 8, when: str = "before") -> None:
@@ -180,7 +180,7 @@ def finding(distance: int, racers: Sequence[Entry]) -> str:
     """Who guesses at this distance, in the middle of the seeds."""
     lost = [racer.name for racer in racers if racer.right < racer.chance + LUCK]
     rest = f"{' and '.join(lost)} guess{'es' * (len(lost) == 1)}" if lost else "nobody guesses"
-    return f"Trained over {distance} letter{'s' * (distance > 1)}, {rest}"
+    return f"Asked for the marked letter, {distance} back, {rest}"
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
@@ -230,12 +230,16 @@ def _line(start: Point, *ends: Point, slope: float, lit: bool, bend: float = 0) 
 
 def _tip(x: float, y: float, *, lit: bool) -> str:
     """The head of an arrow to the right that ends at a point."""
-    look = f'fill="{ORANGE}"' if lit else 'fill-opacity="0.45"'
-    return f'<path d="M{x:g} {y:g}l-6 -4v8z" {look}/>'
+    return f'<path d="M{x:g} {y:g}l-6 -4v8z" {_ink(lit)}/>'
 
 
 def _dot(x: float, y: float, *, lit: bool) -> str:
-    return f'<circle cx="{x:g}" cy="{y:g}" r="{DOT}" ' + (f'fill="{ORANGE}"/>' if lit else "/>")
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{DOT}" {_ink(lit)}/>'
+
+
+def _ink(lit: bool) -> str:
+    """What is not on the marked letter's way is faint."""
+    return f'fill="{ORANGE}"' if lit else 'fill-opacity="0.45"'
 
 
 def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
@@ -309,20 +313,21 @@ def letters(marked: int) -> str:
         shown.append(f'<text x="{x}" y="{HIGH + 10}" text-anchor="middle"{ink}>{letter}</text>')
     said = f"the text; {LETTERS[marked]} is marked"
     view = (-LEFT, HIGH - 4, ACROSS, BELOW)
-    return svg(said, view, *shown, wide=500, size=12, more=' class="letters" overflow="visible"')
+    return svg(said, view, *shown, wide=500, size=12, more=' class="shared" overflow="visible"')
 
 
 def key() -> str:
     """How thick the lines of some slopes are, at the strips' scale."""
     lines = "".join(
-        f'<path d="M{x} 0h34" stroke="{ORANGE}" stroke-width="{width(slope):g}"/>'
-        + text(x + 42, 8, f"{slope:g}")
-        for slope, x in zip(KEY, (80, 175, 310), strict=True)
+        f'<path d="M{x} 0h30" stroke="{ORANGE}" stroke-width="{width(slope):g}"/>'
+        + text(x + 36, 5, f"{slope:g}")
+        for slope, x in zip(KEY, (38, 100, 186), strict=True)
     )
-    view = (-LEFT, -14, ACROSS, 28)
-    return svg(
-        f"thickness of lines for slopes of {KEY}", view, text(-LEFT, 8, "slope"), lines, wide=500
-    )
+    others = '<path d="M305 0h30" stroke="currentColor" stroke-opacity="0.5"/>'
+    view = (-LEFT, -12, ACROSS, 24)
+    said = f"thickness of lines for slopes of {KEY}; those of other letters are grey"
+    words = text(-LEFT, 5, "slope"), text(341, 5, "other letters")
+    return svg(said, view, lines, others, *words, wide=500)
 
 
 def bar(racer: Entry) -> str:
@@ -343,17 +348,19 @@ def bar(racer: Entry) -> str:
 
 
 def scale(chance: float) -> str:
-    """What the lines of all bars are, once over them."""
+    """The axis of all bars, under them."""
     return svg(
         f"bars from 0 to 1; chance is {chance:g}; a thin stroke is a seed",
-        (-2, 0, 244, 16),
-        text(-2, 12, "0"),
-        text(200 * chance - 14, 12, "chance", more=f' fill="{ORANGE}"'),
-        '<path d="M94 2v11" stroke="currentColor" stroke-width="1.5"/>',
-        text(100, 12, "each seed"),
-        text(200, 12, "1", "middle"),
+        (-2, 0, 244, 24),
+        '<path d="M0 4V0H200V4" fill="none" stroke="currentColor" stroke-opacity="0.35"/>',
+        text(-2, 18, "0"),
+        text(200 * chance - 14, 18, "chance", more=f' fill="{ORANGE}"'),
+        '<path d="M94 8v11" stroke="currentColor" stroke-width="1.5"/>',
+        text(100, 18, "each seed"),
+        text(200, 18, "1", "middle"),
         wide=300,
         size=13,
+        more=' class="shared"',
     )
 
 
@@ -363,7 +370,7 @@ def _still(state: Values) -> str:
         f'<div style="display:flex;flex-wrap:wrap;gap:0 20px;margin:4px 0">'
         f'<div style="flex:3 1 300px;max-width:500px"><b>{racer["name"]}</b> {racer["slope"]}'
         f"{racer['strip']}{state['letters']}</div>"
-        f'<div style="flex:1 1 230px;max-width:300px">{state["scale"]}{racer["bar"]}</div></div>'
+        f'<div style="flex:1 1 230px;max-width:300px">{racer["bar"]}{state["scale"]}</div></div>'
         for racer in state["racers"]
     )
     return f"{rows}<p>{html.escape(state['told'])}</p>"

@@ -224,18 +224,19 @@ def answer_and_slope(
 
 def finding(state: Values) -> str:
     """Both answers for the first entry, and what else is in the blend."""
-    entry, soft, shares = state["entries"][0], state["soft"]["answer"][0], state["soft"]["weights"]
+    soft, shares = state["soft"]["answer"][0], state["soft"]["weights"]
+    entry = state["entries"][0].partition(" (")[0]
     entry = entry[:1].upper() + entry[1:]
     if state["jumps"]:
         ties = [f"“{book}”" for book in state["ties"]]
         tied = " and ".join(ties) if len(ties) == 2 else f"{len(ties)} keys"
-        return f"{entry}: a jump between {tied}, but {soft:.1f} from the blend"
+        return f"{entry}: a jump between {tied}, but {soft:.1f} by the blend"
     best = int(np.argmax(state["hard"]["weights"]))
-    alone = f"{entry}: “{state['books'][best]}” alone has {state['hard']['answer'][0]:g}"
+    alone = f"{entry}: {state['hard']['answer'][0]:g} by “{state['books'][best]}” alone, {soft:.1f}"
     share, other = max(((w, m) for m, w in enumerate(shares) if m != best), default=(0, best))
     if share < LEAST:
-        return f"{alone}, the blend {soft:.1f}"
-    return f"{alone}; with {share:.2f} of “{state['books'][other]}” it is {soft:.1f}"
+        return f"{alone} by the blend"
+    return f"{alone} with {share:.2f} of “{state['books'][other]}” blended in"
 
 
 def in_words(state: Values) -> str:

@@ -98,6 +98,8 @@ def spreads(scores: Mapping[int, Numbers]) -> Picture:
 def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[str]) -> Picture:
     """Rows of weights as bars, and softmax's Jacobian below each, with the same colours.
 
+    The first panel names the rows of all.
+
     Args:
         panels: for each way to scale, (M,) weights and their (M, M) Jacobian.
         tokens: M labels.
@@ -109,22 +111,23 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         p, matrix = as_array(weights), as_array(jacobian)
         best, steepest = int(np.argmax(p)), float(abs(matrix).max())
         image = place.imshow(matrix, cmap=SIGNED, vmin=-0.25, vmax=0.25, aspect="auto")
-        tile(place, tokens, ["" for _ in tokens], way)
+        tile(place, tokens, tokens, "")
+        place.set_title(way, weight="bold")
         place.set_xticks(range(count), tokens, rotation=40, ha="right", rotation_mode="anchor")
-        place.set_yticks(range(count), tokens)
-        place.set(ylim=(count - 0.5, -3.6))
-        bars = place.bar(range(count), -2.2 * p, 0.8, bottom=-0.8, color=[(GREY, 0.5)] * count)
+        place.set_yticks(range(count), tokens if place is axes[0, 0] else [""] * count)
+        place.set(ylim=(count - 0.5, -3.1))
+        bars = place.bar(range(count), -1.7 * p, 0.8, bottom=-0.8, color=[(GREY, 0.5)] * count)
         bars.patches[best].set_color(GREY)
-        place.text(best, -0.9 - 2.2 * p[best], f"{p[best]:.2f}", ha="center", weight="bold")
+        place.text(best, -0.9 - 1.7 * p[best], f"{p[best]:.2f}", ha="center", weight="bold")
         at = divmod(int(abs(matrix).argmax()), count)
-        place.text(*at[::-1], f"{matrix[at]:.2f}"[1:], ha="center", va="center", gid=CELL)
+        place.text(*at[::-1], f"{matrix[at]:.2f}", ha="center", va="center", gid=CELL)
         ink_cells(place, image)
         most.append(f"{steepest:.2f}")
         words.append(
             f"{way}: the largest weight is {p[best]:.2f}, on {tokens[best]}, and the steepest "
             f"slope {steepest:.2g}"
         )
-        place.text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
+    axes[0, 0].text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
     top = [max(as_array(weights)) for weights, _ in panels.values()]
     return Picture(
         figure,
@@ -198,12 +201,15 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         large.annotate(f"{most:.2f}", (widths[at], most), (6, -12), weight="bold", **beside)
     name_lines(large)
     stays = [name for name, many in level.items() if many == len(panels)]
+    often = ("in none", "in one", "in two", "in three", "in all four")
+    ranked = sorted(level.items(), key=lambda each: -each[1])
+    told = ", ".join(f"{name} {often[many]}" for name, many in ranked)
     return Picture(
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
         f"{'; '.join(words)}.",
         f"With {way}, one book takes {most:.2f} of a typical row by width {widths[at]}\n"
-        f"{stays[0]} alone is level in all four."
+        f"Level from width {widths[2]} on: {told}."
         if at is not None and len(stays) == 1
         else "",
     )
@@ -225,7 +231,7 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         weights: for each way to scale, (T, R), the weight of the wanted book for R readers.
     """
     count = len(weights)
-    figure, axes = new_figure(columns=count, width=2.3 * count, height=3.5)
+    figure, axes = new_figure(columns=count, width=2.4 * count, height=3.8)
     words, everybody, lost = [], [], {}
     for place, (way, numbers) in zip(axes[0], weights.items(), strict=True):
         paths = as_array(numbers)
@@ -236,19 +242,22 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
         place.plot(steps, paths[1:, ~is_found], color=(ORANGE, 0.25), lw=1, clip_on=False)
         place.plot(steps, paths[1:, is_found], color=(BLUE, 0.25), lw=1)
         place.plot(steps, middle, color=BLUE if middle[-1] > FOUND else ORANGE, lw=4, clip_on=False)
-        place.set(title=f"{way}\n", xscale="log")
+        factor, _, mended = way.partition(", ")
+        place.set(xscale="log")
+        place.set_title(factor, weight="bold", pad=49)
+        over: Any = {"transform": place.transAxes}
+        place.text(0, 1.18, mended or "plain step", color=QUIET, **over)
         counts = ((0, f"{found} find it", BLUE), (1, f"{readers - found} miss", ORANGE))
         for x, told, colour in counts[: 1 + (found < readers)]:
             side = ("left", "right")[x]
-            look: Any = {"color": colour, "ha": side, "weight": "bold"}
-            place.text(x, 1.06, told, transform=place.transAxes, **look)
+            place.text(x, 1.06, told, color=colour, ha=side, weight="bold", **over)
         place.set_ylim(-0.03, 1.03)
         place.set_yticks([0, 0.5, 1], [""] * 3)
         place.set_xticks(marks := [at for at in (1, 10, 100) if at < len(paths)], map(str, marks))
         place.minorticks_off()
         words.append(f"{way}: {found} of {readers}, from a median of {np.median(paths[0]):.2g}")
         if found == readers:
-            everybody.append(way)
+            everybody.append(factor)
         else:
             lost[way] = readers - found
     axes[0, 0].set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])  # the others have the same
@@ -257,7 +266,8 @@ def learning(weights: Mapping[str, Numbers]) -> Picture:
     if everybody and lost:
         way, many = next(iter(lost.items()))
         title = (
-            f"With {way}, {many} of {readers} miss their book; with {everybody[0]} all find it\n"
+            f"With {way}, {many} of {readers} miss their book; "
+            f"with {' or '.join(dict.fromkeys(everybody))} none\n"
             f"A line for each reader: the weight of the book it wants. The thick one: "
             f"their median."
         )

@@ -18,6 +18,7 @@ MIDDLE, UNIT = (96, 112), 34  # of the shelf; px for an entry of 1
 DOWN = (2, 1, 0, 3)  # books from the top, in the names' column and in the answer: no flows cross
 NAMED, LINES = 262, (48, 96, 148, 196)  # end of the column, and heights in it
 FAR, BENDS = 34, 12  # of the angle's arc from the middle; of how many lines a bend is made
+BESIDE, WIDE = 72, 35  # of its degrees from the middle, and how many have room for their number
 MOUTH, HAIR = 6, 1  # of a flow where it leaves its book, at most; what of it is always seen
 LEFT, WIDTH, TOP, TALL = 372, 60, 34, 180  # of the answer
 ROOM = 24  # of a block that has room for its share
@@ -47,12 +48,20 @@ def _frame(angle: float) -> Frame:
     parts = [part for each in zip(*books, strict=True) for part in each]  # no flow over a name
     parts += [
         _angle(most, angle),
+        _degrees(most, angle),
         line("question", [MIDDLE, _at(query)], INK, 5),
         dot("asks", *_at(query), 7),
         dot("its colour", MIDDLE[0] - 52, HIGH - 18, 7),
-        word("its name", MIDDLE[0] + 8, HIGH - 12, "question", size=SMALL),
+        word("its name", MIDDLE[0] - 38, HIGH - 12, "question", INK, "start", SMALL),
         word("answer", LEFT + WIDTH / 2, TOP - 12, "share of each", size=SMALL),
-        word("salt", LEFT + WIDTH / 2, TOP + TALL + 24, f"{salt:.1f} g/l salt", size=SMALL),
+        word(
+            "salt",
+            LEFT + WIDTH / 2,
+            TOP + TALL + 24,
+            f"{salt:.1f} g/l salt",
+            weight=700,
+            size=SMALL,
+        ),
     ]
     return Frame(parts, _told(shares, most, angle))
 
@@ -82,6 +91,15 @@ def _angle(m: int, angle: float) -> Part:
     ways = [angle + turned * step / BENDS for step in range(BENDS + 1)]
     points = [(MIDDLE[0] + FAR * math.cos(at), MIDDLE[1] - FAR * math.sin(at)) for at in ways]
     return line(f"angle {BOOKS[m]}", points, SERIES[m], 3, 0.7)
+
+
+def _degrees(m: int, angle: float) -> Part:
+    """How many that angle has, beside its arc."""
+    turned = _turned(m, angle)
+    middle = angle + math.radians(turned / 2)
+    x, y = MIDDLE[0] + BESIDE * math.cos(middle), MIDDLE[1] - BESIDE * math.sin(middle)
+    seen = float(abs(turned) >= WIDE)
+    return word("degrees", x, y + 6, f"{abs(turned):.0f}°", SERIES[m], size=SMALL, opacity=seen)
 
 
 def _book(m: int, shares: list[float]) -> list[Part]:
