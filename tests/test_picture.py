@@ -176,7 +176,7 @@ def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
     shown, needed = {"one": [0, 1.0], "two": [0, 1.0]}, {"one": [1, 0], "two": [0, 1]}
     drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
     heading, road = drawn.title.splitlines()
-    assert heading == "In 1 of 2 trainings “it” gives the word that decides weight 0.0"
+    assert heading == "The deciding word can have weight 0.0 in block 2: one"
     assert "by the residual" in road
     assert "one: wide 1.00; framed it, 0.00, with 1.00" in drawn.alt
     assert "two: wide 1.00; framed wide, 1.00, with 1.00" in drawn.alt
@@ -238,30 +238,23 @@ def test_a_title_says_what_the_numbers_say_or_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dice", "sheep", "title"),
+    ("losses", "title"),
     [
-        (
-            (1.0, 9.0),
-            (0.1, 0.1),
-            "On dice, each leak beats the honest best until texts are cut off",
-        ),
-        ((1.9, 9.0), (0.1, 0.1), ""),
-        ((1.0, 1.3), (0.1, 0.1), ""),
-        ((1.8, 1.8), (0.1, 0.9), ""),
-        ((1.8, 1.8), (0.1, 0.1), ""),
+        ((1.0, 9.0), "On dice, each leak beats the honest best until texts are cut off"),
+        ((1.9, 9.0), ""),
+        ((1.0, 1.3), ""),
+        ((1.8, 1.8), ""),
     ],
-    ids=["seen", "not good", "not bad", "elsewhere", "none"],
+    ids=["seen", "not good", "not bad", "none"],
 )
 def test_leaks_are_said_to_be_too_good_where_each_is(
-    dice: tuple[float, float], sheep: tuple[float, float], title: str
+    losses: tuple[float, float], title: str
 ) -> None:
-    honest = {"dice": (1.8, 1.8), "sheep": (0.1, 0.1)}
-    losses = {
-        text: {"yours": honest[text], "late mask": own}
-        for text, own in (("dice", dice), ("sheep", sheep))
-    }
-    drawn = figures.causal_mask.given_away(losses, {"dice": 1.8, "sheep": 0.1})
+    models = {"yours": (1.8, 1.8), "late mask": losses}
+    drawn = figures.causal_mask.given_away(models, 1.8, "dice")
     assert drawn.title.splitlines()[0] == title
+    light, _ = parts(drawn)
+    assert {f"{loss:.2f}" for loss in losses} <= {*words(light[0])}
 
 
 def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:

@@ -365,8 +365,8 @@ def shown_and_needed(
         if row[at] < SOME:
             missed[name] = (at, row[at])
     for place, table, scale, title in (
-        (map_, weights, 1, "what “it” looks at: its weights in block 2"),
-        (turned, flips, 100, "exchange its row: answers that flip, %"),
+        (map_, weights, 1, "weight that “it” gives\nthis word in block 2"),
+        (turned, flips, 100, "answers that flip when\nthis word’s row is swapped, %"),
     ):
         image = draw_heatmap(place, table.T, rows, [*shown], title, least=2)
         for n, at in enumerate(decides):
@@ -383,13 +383,12 @@ def shown_and_needed(
         least, most = (f"{of(weight for _, weight in missed.values()):.1f}" for of in (min, max))
         little = least if least == most else f"{least} to {most}"
         heading = (
-            f"In {len(missed)} of {len(shown)} trainings “it” gives the word that decides "
-            f"weight {little}"
+            f"The deciding word can have weight {little} in block 2: {', '.join(missed)}"
         )
     road = " What “it” has itself goes past attention, by the residual."
     return Picture(
         figure,
         f"Two heatmaps, one column for each seed, one row for each word: the weight that “it” "
         f"gives the word, and the share of answers that flip with its row. {'. '.join(told)}.",
-        f"{heading}\nFramed: the word that decides.{road * (it in dict(missed.values()))}",
+        f"{heading}\nFramed: the deciding word, whose row flips the most.{road * (it in dict(missed.values()))}",
     )
