@@ -8,7 +8,6 @@ from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from attnlab.figures.arrays import as_array

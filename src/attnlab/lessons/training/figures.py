@@ -382,13 +382,13 @@ def shown_and_needed(
     if missed:
         least, most = (f"{of(weight for _, weight in missed.values()):.1f}" for of in (min, max))
         little = least if least == most else f"{least} to {most}"
-        heading = (
-            f"The deciding word can have weight {little} in block 2: {', '.join(missed)}"
-        )
-    road = " What “it” has itself goes past attention, by the residual."
+        heading = f"The deciding word can have weight {little} in block 2: {', '.join(missed)}"
+    framed = "Framed: the deciding word, whose row flips the most."
+    if it in dict(missed.values()):
+        framed += " What “it” has itself goes past attention, by the residual."
     return Picture(
         figure,
         f"Two heatmaps, one column for each seed, one row for each word: the weight that “it” "
         f"gives the word, and the share of answers that flip with its row. {'. '.join(told)}.",
-        f"{heading}\nFramed: the deciding word, whose row flips the most.{road * (it in dict(missed.values()))}",
+        f"{heading}\n{framed}",
     )
