@@ -18,13 +18,14 @@ BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-UNDER_ROOFS, OVER_ROOFS = 5, 9  # how many times farther the axis goes than the roofs
+UNDER_ROOFS, OVER_ROOFS = 7, 9  # how many times farther the axis goes than the roofs
 LEFT, WIDE, HIGH, RIGHT = 66, 370, 266, 74  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
 MOVING, COMPUTING = "limited by moving", ("limited by", "computing")
 ALONG_AT = 0.47  # of the way up to the bend, the middle of what limits there
 OVER, UNDER = 26, 48  # room over the plot and under it
 LINE, LETTER = 23, 11.8  # of words, where they are largest: from line to line, and a letter
+LARGEST, BETWEEN = 25.1, 165  # their size there, and y of a name between others
 CLOSE = 1.03  # times as far along, and works are in one place
 MOST = 3  # works
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
@@ -314,10 +315,10 @@ def _named(axes: Chart, works: Mapping[str, float], devices: Sequence[Device]) -
         words = [*name.replace(" and ", "\nand ").splitlines(), ", ".join(shares)]
         long = LETTER * max(map(len, words))
         x, speeds = axes.across.at(each), [device.tera(each) for device in devices]
-        left, anchor = min(x + 12, end - long), "start"
+        left, anchor = min(x + 14, end - long), "start"
         start = ALONG[0] * (ALONG[1] / ALONG[0]) ** (left / WIDE)
         y = axes.up.at(min(*speeds, *(device.tera(start) for device in devices))) + 1
-        down = 0.5 if x < 0.4 * WIDE else 2.3  # there under what limits on the right
+        down = 0.5 if n == 0 else (BETWEEN - y) / LARGEST
         if n == len(places) - 1 > 0:
             left, anchor = min(max(x, 8 + long / 2), end - long / 2), "middle"
             y, down = axes.up.at(max(speeds)) - 9, 0.45 - 1.15 * len(words)
