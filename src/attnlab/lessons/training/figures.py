@@ -324,7 +324,6 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
     table.set_yticks(range(len(said)), said)
     table.set(xlim=(-0.5, len(phrases) - 0.5), ylim=(len(said) - 0.45, -0.55))
     table.tick_params(length=0, labelcolor="black")
-    table.xaxis.tick_top()
     table.spines[:].set_visible(False)
     every = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
     return Picture(
