@@ -83,7 +83,8 @@ def test_works_and_roofs_are_named_in_the_chart() -> None:
     other = {**DEVICE, "device": "bought chip, 80 GB"}
     (chart,) = Roofline(works, [DEVICE, other]).state["pictures"]
     named = re.findall(">([^<>]+)</text>", chart)
-    assert {"made up", "bought chip", "shared and own"} <= set(named)  # both in one place
+    assert {"made up", "bought chip", "shared", "and own"} <= set(named)  # both in one place
+    assert {"limited by moving", "limited by", "computing"} <= set(named)
 
 
 def test_shares_of_the_peak_are_said_at_each_work_and_over_all(figure: Roofline) -> None:
@@ -92,7 +93,7 @@ def test_shares_of_the_peak_are_said_at_each_work_and_over_all(figure: Roofline)
         re.findall(">([^<>]+)</text>", figure.state["pictures"][0])
     )
     assert figure.state["found"] == (
-        "Shared: at best 64\u00a0% of the made up's peak; own: 1.0\u00a0%"
+        "Batch 64, at best: shared 64\u00a0% of the made up's peak, own 1.0\u00a0%"
     )
 
 

@@ -47,8 +47,10 @@ def test_the_score_is_that_of_complex_numbers(query_at: int, key_at: int) -> Non
 
 def test_moving_both_changes_every_angle_and_no_score(figure: RotaryArrows) -> None:
     before, first = figure.state, score(figure)
+    assert before["titles"][-1] == "the score"
     figure.moved = 5
     after = figure.state
+    assert after["titles"][-1] == f"the score (before the move: {first:.2f})"
     assert score(figure) == pytest.approx(first, abs=1e-12)
     assert after["table"][-1] == before["table"][-1]
     for old, new in zip(before["table"][:-1], after["table"][:-1], strict=True):
@@ -82,6 +84,7 @@ def test_the_angle_that_is_told_is_drawn(query_at: int, key_at: int) -> None:
     pairs = figure.state["pictures"][:-1]
     for pair, drawn in zip(figure.state["table"][:-1], pairs, strict=True):
         arc = float(re.findall(r'stroke-dasharray="([\d.]+) 360"', drawn)[0])
+        assert drawn.count(' 360"') == 1, "not moved, there is one angle"
         assert f"{in_degrees(arc)}°" == pair[3]
         assert f">{pair[3]}</text>" in drawn
 
@@ -128,6 +131,8 @@ def test_grey_arrows_stay_where_both_pointed_before_they_were_moved(figure: Rota
     assert directions("ghost-q", "ghost-k") == pytest.approx(at_first)
     moved = [(old - new) % 360 for old, new in zip(at_first, directions("q", "k"), strict=True)]
     assert moved == pytest.approx([150, 15, 150, 15], abs=0.02)
+    arcs = [re.findall(r'"([\d.]+) 360"', drawn) for drawn in figure.state["pictures"][:-1]]
+    assert all(now == before for now, before in arcs), "both arcs are as long"
 
 
 def test_degrees_are_whole_above_10_and_last_bits_decide_nothing() -> None:

@@ -718,8 +718,9 @@ for name, read in readers.items():
     for text, fresh in (("dice", dice), ("sheep", sheep)):
         parameters, history = trained[text][name]
         apart[text][name] = history[-1], texts.loss_when_cut(predict_next, fresh, parameters, read)
-    print(f"{name:10} writes", texts.written(predict_next, [1, 2], parameters, read))
-figures.causal_mask.given_away(apart, best)
+    losses, wrote = apart["sheep"][name], texts.written(predict_next, [1, 2], parameters, read)
+    print(f"{name:10} sheep {losses[0]:.2f}, cut off {losses[1]:.2f}, writes {wrote}")
+figures.causal_mask.given_away(apart["dice"], best["dice"], "dice")
 
 # %% [markdown]
 # On dice three give themselves away: no honest loss ends clearly below 1.79. Off by one is as bad as no mask at all,

@@ -43,7 +43,7 @@ MARKS: dict[Quantity, list[float]] = {
     "bytes": [1024 * 16.0**power for power in range(-1, 10)],
 }
 ROOM = 3  # times between two lines, where a number stands between their names
-LAWS = {1: BLUE, 2: ORANGE}  # colours of the whole powers of N
+LAWS = 1, 2  # powers of N that have guides, and that a line's name says
 NEAR = 0.2  # of an exponent to a whole one that it is called by
 LEAST = 3  # lengths that a law is read from
 
@@ -57,8 +57,8 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
         title: above the left panel, where no way is looked at.
         focus: the way that is looked at; memory is the first panel then. If it wins the one and
             loses the other, the title says how much, at its greatest length, where all lines end.
-            Else the title says by which powers of N it grows, and each line says its own, in its
-            colour. None is looked at, if none of its lengths was measured.
+            Else the title says by which powers of N it grows, and each line's name its own. None
+            is looked at, if none of its lengths was measured.
     Raises:
         ValueError: nothing was measured.
     """
@@ -75,14 +75,14 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
     by_name = {row.name: [each for each in measured if each.name == row.name] for row in measured}
     lengths = sorted({row.n for row in measured})
     figure, panels = new_figure(columns=2, width=10.0, height=4.2)
+    looks = dict(zip(sorted(by_name, key=lambda name: name != focus), cycle(LOOKS), strict=False))
     said = []
     for axes, quantity in zip(panels[0], order, strict=True):
-        for (name, line), (colour, *look) in zip(by_name.items(), cycle(LOOKS)):
+        for name, line in by_name.items():
             law = _law(line, quantity) if focus and not traded else None
-            if focus:
-                colour = LAWS.get(law or 0, GREY)
-            if traded:
-                colour = BLUE if name == focus else GREY
+            colour, *look = looks[name]
+            if traded and name != focus:
+                colour = GREY
             label = f"{name}, {_as_power(law)}" if law in LAWS else name
             _line(axes, line, quantity, (colour, *look), name == focus, lengths[-1], label)
             said.append(_in_words(line, quantity))
@@ -189,13 +189,12 @@ def _gap(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity) 
 
 
 def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity, focus: Sequence[Row]) -> None:
-    """As N and as N², below all, or the one that the focus does not do, from where it begins."""
+    """As N and as N², below all, or under where the focus begins."""
     ends = min(row.n for row in rows), max(row.n for row in rows)
     low = min(getattr(row, quantity) for row in rows if getattr(row, quantity)) / 3
     for row in [row for row in focus if getattr(row, quantity)][:1]:
-        low = getattr(row, quantity) * ends[0] / row.n
-    law = _law(focus, quantity) if focus else None
-    for exponent in {1, 2} - {law}:
+        low = getattr(row, quantity) * ends[0] / row.n / 4
+    for exponent in LAWS:
         line = [low, low * (ends[1] / ends[0]) ** exponent]
         label = _as_power(exponent)
         axes.plot(ends, line, ":", color=QUIET, linewidth=1.5, label=label, zorder=0)

@@ -18,13 +18,14 @@ BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-UNDER_ROOFS, OVER_ROOFS = 20, 9  # how many times farther the axis goes than the roofs
+UNDER_ROOFS, OVER_ROOFS = 7, 9  # how many times farther the axis goes than the roofs
 LEFT, WIDE, HIGH, RIGHT = 66, 370, 266, 74  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
-MOVING, COMPUTING = "limited by moving", "by computing"
+MOVING, COMPUTING = "limited by moving", ("limited by", "computing")
 ALONG_AT = 0.47  # of the way up to the bend, the middle of what limits there
 OVER, UNDER = 26, 48  # room over the plot and under it
-LINE, LETTER = 23, 11.8  # of words, where they are largest: from line to line, and a letter
+LINE, LETTER = 23, 13  # of words, where they are largest: from line to line, and a letter
+LARGEST, BETWEEN = 25.1, 165  # their size there, and y of a name between others
 CLOSE = 1.03  # times as far along, and works are in one place
 MOST = 3  # works
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
@@ -100,7 +101,7 @@ class Roofline(Dialled):
                 ]
                 for name, intensity in works.items()
             ],
-            "found": _found(works, devices),
+            "found": _found(batch, works, devices),
             "told": _told(batch, works, devices),
         }
 
@@ -159,13 +160,13 @@ def _limit(device: Device, intensity: float) -> str:
     return "computing" if intensity * device.bandwidth >= device.flops else "moving"
 
 
-def _found(works: Mapping[str, float], devices: Sequence[Device]) -> str:
+def _found(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
     """What the fastest device reaches in the works that move the most for each operation."""
     device, (first, *others) = _from_the_top(devices)[0][0], _places(dict([*works.items()][:2]))
     name, at = first[0].replace(", ", " "), first[1]
-    said = f"{name}: at best {_share(device, at)} of the {_called(device, devices)}'s peak"
-    said += "".join(f"; {_after(first[0], each)}: {_share(device, at)}" for each, at in others)
-    return (said[0].upper() + said[1:]).replace(" %", "\u00a0%")
+    said = f"{name} {_share(device, at)} of the {_called(device, devices)}'s peak"
+    said += "".join(f", {_after(first[0], each)} {_share(device, at)}" for each, at in others)
+    return f"Batch {batch:,}, at best: {said}".replace(" %", "\u00a0%")
 
 
 def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
@@ -251,7 +252,10 @@ def _frame(axes: Chart, lowest: float) -> str:
             _shifted(
                 WIDE, HIGH + 4, 2.15, "end", "operations per byte (log)", ' font-weight="bold"'
             ),
-            _shifted(WIDE, axes.up.at(lowest / TERA) + 2, 0.9, "end", COMPUTING, grey),
+            *(
+                _shifted(WIDE, axes.up.at(lowest / TERA) + 2, down, "end", words, grey)
+                for down, words in zip((0.9, 2.05), COMPUTING, strict=True)
+            ),
         ]
     )
 
@@ -302,27 +306,29 @@ def _way(axes: Chart, alone: float, now: float, devices: Sequence[Device]) -> st
 def _named(axes: Chart, works: Mapping[str, float], devices: Sequence[Device]) -> str:
     """Each place by name, and its shares of the peaks: in a chart of powers, 1 % looks like half.
 
-    The first, which others may leave, is named at the foot; the last over the roofs; one between
-    them under its rings, where the roofs are above its words.
+    The last is named over the roofs, others beside their rings, where the roofs are above the
+    words; the first at the foot, if another is so near that both would meet.
     """
     drawn, places, end = "", _places(works), WIDE + RIGHT
     for n, (name, each) in enumerate(places):
         shares = [f"{_called(d, devices)} {_share(d, each)}" for d, _ in _from_the_top(devices)]
-        long = LETTER * max(len(name), len(", ".join(shares)))
+        words = [*name.replace(" and ", "\nand ").splitlines(), ", ".join(shares)]
+        long = LETTER * max(map(len, words))
         x, speeds = axes.across.at(each), [device.tera(each) for device in devices]
-        left, y, down, anchor = min(x + 12, end - long), HIGH - 5.0, -1.15, "start"
+        left, anchor = min(x + 14, end - long), "start"
+        start = ALONG[0] * (ALONG[1] / ALONG[0]) ** (left / WIDE)
+        y = axes.up.at(min(*speeds, *(device.tera(start) for device in devices))) + 1
+        down = 0.5 if n == 0 else (BETWEEN - y) / LARGEST
         if n == len(places) - 1 > 0:
             left, anchor = min(max(x, 8 + long / 2), end - long / 2), "middle"
-            y, down = axes.up.at(max(speeds)) - 9, -1.85
-        elif n:
-            start = ALONG[0] * (ALONG[1] / ALONG[0]) ** (left / WIDE)
-            y = axes.up.at(min(*speeds, *(device.tera(start) for device in devices))) + 1
-            down = 1 if x < WIDE / 2 else 2.2  # there under what limits on the right
-        else:
-            foot = f"M{x:.1f} {axes.up.at(min(speeds)):.1f}V{y - 25:.1f}"
+            y, down = axes.up.at(max(speeds)) - 9, 0.45 - 1.15 * len(words)
+        elif n == 0 and len(places) == MOST:
+            foot = f"M{x:.1f} {y:.1f}V{HIGH - 30:.1f}"
             drawn += f'<path stroke="currentColor" stroke-dasharray="2 3" d="{foot}"/>'
-        drawn += _shifted(left, y, down, anchor, name, f' font-weight="bold"{CLEAR}')
-        drawn += _shifted(left, y, down + 1.15, anchor, ", ".join(shares), CLEAR)
+            y, down = HIGH - 5.0, -1.15
+        for line, said in enumerate(words):
+            bold = ' font-weight="bold"' * (line < len(words) - 1)
+            drawn += _shifted(left, y, down + 1.15 * line, anchor, said, bold + CLEAR)
     return drawn
 
 

@@ -90,7 +90,7 @@ class RotaryArrows(Dialled):
     def shown(self, inputs: Values) -> Values:
         pairs = turned(inputs)
         return {
-            "titles": [*(_title(n, pair) for n, pair in enumerate(pairs)), "the score"],
+            "titles": [*(_title(n, pair) for n, pair in enumerate(pairs)), _over_score(inputs)],
             "pictures": [
                 *(picture(n, pair, longest(inputs)) for n, pair in enumerate(pairs)),
                 score_picture(pairs, reach(inputs)),
@@ -109,6 +109,14 @@ def _title(n: int, pair: Pair) -> str:
     equals = "=" if round(length * shadow, 2) == product else "≈"
     named = f"pair {n}, {short(pair.speed)}° a step"
     return f"{named}: {factors} {equals} {written(product, 2)}"
+
+
+def _over_score(inputs: Values) -> str:
+    """What it is, and what it was before both were moved."""
+    if not inputs["moved"]:
+        return "the score"
+    before = sum(pair.product for pair in turned({**inputs, "moved": 0}))
+    return f"the score (before the move: {written(before, 2)})"
 
 
 def turned(inputs: Values) -> list[Pair]:

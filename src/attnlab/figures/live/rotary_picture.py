@@ -18,6 +18,7 @@ from attnlab.figures.live.strokes import svg, text
 
 RADIUS, ROOM = 100, 30  # of the circle in a picture, and around it
 FAR = RADIUS + 23  # from the middle to the degrees
+WITHIN = 7  # from the circle to the arc of the angle before both were moved
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
 WIDE, HIGH, ASIDE_0 = 300, 300, 18  # of the picture of a score, and what its 0 takes at the left
@@ -95,9 +96,8 @@ def picture(n: int, pair: Pair, most: float) -> str:
         (-edge, -edge, 2 * edge, 2 * edge),
         f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.8"/>',
         f'<path d="{cross}" stroke="{GREY}" stroke-width="0.6"/>',
-        _sector(key - pair.moved, way, "", "ghost") if min(lengths) >= 1 else "",
+        _angle(key, way, pair.between, pair.moved) if min(lengths) >= 1 else "",
         *map(_ghost, (query - pair.moved, key - pair.moved), lengths, "qk"),
-        _angle(key, way, pair.between) if min(lengths) >= 1 else "",
         _arrow(query, lengths[0], ORANGE, "q", 3.0, 13 if way >= 0 else -13),
         _shadow(query, pair.shadow * scale, lengths[1], way),
         _arrow(key, lengths[1], BLUE, "k", 3.0, -11 if way >= 0 else 11),
@@ -176,8 +176,8 @@ def _ghost(degrees: float, length: float, name: str) -> str:
     if length < 1:
         return ""
     shapes = (
-        f'<path d="M0 0H{max(length - 11, 0):.1f}" stroke="{GREY}" stroke-width="3" opacity="0.6"/>'
-        f'<path d="M{length:.1f} 0l-13 -6v12z" fill="{GREY}" opacity="0.6"/>'
+        f'<path d="M0 0H{max(length - 11, 0):.1f}" stroke="{GREY}" stroke-width="3" opacity="0.4"/>'
+        f'<path d="M{length:.1f} 0l-13 -6v12z" fill="{GREY}" opacity="0.4"/>'
     )
     return _turned(degrees, shapes, f"ghost-{name}")
 
@@ -201,31 +201,35 @@ def _shadow(query: float, shadow: float, length: float, way: float) -> str:
     return _turned(query, shapes, "shadow")
 
 
-def _angle(start: float, way: float, between: float) -> str:
+def _angle(start: float, way: float, between: float, moved: float) -> str:
     """The angle between the arrows, on the circle from the key's direction to the query's.
+
+    Within it, grey, is the one before both were moved.
 
     Args:
         start: the key's direction.
         way: degrees from there to the query's, negative if clockwise.
         between: degrees, as they are told.
+        moved: degrees by which both were moved.
     """
-    middle = start + way / 2
-    # A circle begins at its right and runs clockwise; its length is taken to be 360.
-    arc = (
-        f'<circle r="{RADIUS}" fill="none" stroke="currentColor" stroke-width="3" pathLength="360" '
-        f'stroke-dasharray="{abs(way):.2f} 360"/>'
-    )
-    return _sector(start, way, arc, "arc") + _turned(
-        middle, _upright(middle, FAR, 0, f"{in_degrees(between)}°"), "degrees"
-    )
-
-
-def _sector(start: float, way: float, more: str, key: str) -> str:
-    """The face between a direction and another, and more shapes that run clockwise to its first."""
+    middle, first = start + way / 2, max(start, start + way)
     x, y = (RADIUS * each(np.radians(abs(way))) for each in (np.cos, np.sin))
     edge = f"M0 0H{RADIUS}A{RADIUS} {RADIUS} 0 0 1 {x:.1f} {y:.1f}z"
     face = f'<path d="{edge}" fill="currentColor" fill-opacity="0.08"/>'
-    return _turned(max(start, start + way), face + more, key)
+    before = _turned(first - moved, _arc(RADIUS - WITHIN, GREY, way), "ghost") if moved else ""
+    return (
+        _turned(first, face + _arc(RADIUS, "currentColor", way), "arc")
+        + before
+        + _turned(middle, _upright(middle, FAR, 0, f"{in_degrees(between)}°"), "degrees")
+    )
+
+
+def _arc(radius: float, colour: str, way: float) -> str:
+    """A circle begins at its right and runs clockwise; its length is taken to be 360."""
+    return (
+        f'<circle r="{radius}" fill="none" stroke="{colour}" stroke-width="3" pathLength="360" '
+        f'stroke-dasharray="{abs(way):.2f} 360"/>'
+    )
 
 
 def _arrow(degrees: float, length: float, colour: str, name: str, width: float, side: float) -> str:

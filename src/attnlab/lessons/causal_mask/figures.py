@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from attnlab.figures.arrays import as_array
@@ -24,7 +24,6 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
-FAR = 10.5  # nats: what is further is an arrow, with its number
 LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 APART = 0.05  # nats below the honest best, by looking ahead, or above it, by learning less
 GAP = 0.4  # of a row, between models that leak and others
@@ -166,96 +165,54 @@ def losses(
 
 
 @in_style
-def given_away(
-    apart: Mapping[str, Mapping[str, tuple[float, float]]], best: Mapping[str, float]
-) -> Picture:
-    """The loss in training and on texts that are cut off, drawn for one text, told for others.
+def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str) -> Picture:
+    """The loss in training, drawn, and the one on texts that are cut off, a row a model.
 
     Args:
-        apart: for each text and model, both losses; the first text is drawn.
-        best: the honest best for each text.
+        models: for each, both losses.
+        best: the honest best.
+        text: what they are trained on.
     """
-    figure, axes = new_figure(columns=len(apart), width=4.9 + 3.1 * (len(apart) - 1), height=4)
-    figure.set_layout_engine("constrained", w_pad=0.1, wspace=0.02)
-    words: list[str] = []
-    leaks = [
-        {name for name, (trained, cut) in models.items() if cut - trained > LEAKS}
-        for models in apart.values()
-    ]
-    leaky = set().union(*leaks)
-    (first, models), *_ = apart.items()
+    figure, [[place]] = new_figure(width=7.6, height=4)
+    leaky = {name for name, (trained, cut) in models.items() if cut - trained > LEAKS}
     steps = [1 + GAP * ((one in leaky) != (other in leaky)) for one, other in pairwise(models)]
     heights = [0, *np.cumsum(steps)]
-    for place, (text, losses), leaking in zip(axes[0], apart.items(), leaks, strict=True):
-        floor = best[text]
-        place.set(ylim=(heights[-1] + 0.6, -0.8), xlim=(0, 1))
-        place.set_title(text, pad=24)
-        place.text(floor * (text == first), -0.9, f"honest best, {floor:.2f}", color=QUIET)
-        for y, (name, (trained, cut)) in zip(heights, losses.items(), strict=True):
-            colour, said = BLUE, f"{trained:.2f}"
-            if name in leaking:
-                colour, said = ORANGE, f"{trained:.2f} → {cut:.2f}"
-            elif name in leaky:
-                said += ", no leak to see"
-            elif trained > floor + APART:
-                said += ", learned less"
-            words.append(f"{text}, {name}: {trained:.2f} and {cut:.2f}")
-            if text == first:
-                end = _dots(place, y, trained, cut, colour)
-                beside: Any = {"textcoords": "offset points", "va": "center", "color": colour}
-                place.annotate(said, (end, y), (13, 0), **beside)
-            else:
-                place.text(0, y, name, va="center", color=QUIET)
-                place.text(0.43, y, said, va="center", color=colour)
-        place.set_axis_off()
-    drawn = axes[0, 0]
-    drawn.set_axis_on()
-    drawn.axvline(best[first], color=GREY, linewidth=1, zorder=0)
+    beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    beside["va"] = "center"
+    place.axvline(best, color=GREY, linewidth=1, zorder=0)
+    for y, (name, (trained, cut)) in zip(heights, models.items(), strict=True):
+        colour, cheats = ORANGE if name in leaky else BLUE, trained < best - APART
+        place.plot([trained, best if cheats else trained], [y, y], color=colour)
+        place.plot(trained, y, "o", color=colour, markersize=11)
+        away, side = (-11, "right") if cheats else (11, "left")
+        told: Any = {**beside, "xycoords": "data", "ha": side, "color": colour}
+        place.annotate(f"{trained:.2f}", (trained, y), (away, 0), **told)
+        place.annotate(f"{cut:.2f}", (1, y), (70, 0), ha="right", color=colour, **beside)
+        place.annotate(WRONG.get(name, ""), (0, y), (-8, -9), ha="right", color=QUIET, **beside)
+    top = {**beside, "va": "bottom", "color": QUIET, "ha": "right"}
+    place.annotate(f"honest best, {best:.2f}", (best, -0.6), (0, 4), **{**top, "xycoords": "data"})
+    place.annotate("when\ncut off", (1, -0.6), (70, 4), **top)
     told = [f"{name}\n" if name in WRONG else name for name in models]  # room for a line
-    drawn.set_yticks(heights, told)
-    for y, name, label in zip(heights, models, drawn.get_yticklabels(), strict=True):
+    place.set_yticks(heights, told)
+    for name, label in zip(models, place.get_yticklabels(), strict=True):
         label.set_color(ORANGE if name in leaky else "black")
-        beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        beside |= {"ha": "right", "va": "center", "color": QUIET}
-        drawn.annotate(WRONG.get(name, ""), (0, y), (-8, -9), **beside)
-    drawn.set(xlim=(-0.4, 1.8 * FAR), xlabel="loss, nats")
-    drawn.set_xticks([0, 5, 10])
-    drawn.spines["left"].set_visible(False)
-    drawn.tick_params(which="both", length=0)
-    drawn.tick_params(axis="y", pad=8)
+    right = max(2, *(trained for trained, _ in models.values()))
+    place.set(xlim=(-0.85, right + 0.1), ylim=(heights[-1] + 0.6, -0.6))
+    place.set(xlabel=f"loss in training on {text}, nats", xticks=range(math.ceil(right) + 1))
+    place.spines["left"].set_visible(False)
+    place.spines["bottom"].set_bounds(0, right)
+    place.tick_params(which="both", length=0)
+    place.tick_params(axis="y", pad=8)
+    words = (f"{name}: {trained:.2f} and {cut:.2f}" for name, (trained, cut) in models.items())
     title = ""
-    if (
-        leaky
-        and leaky == leaks[0]
-        and all(models[name][0] < best[first] - APART < models[name][1] for name in leaky)
-    ):
-        title = f"On {first}, each leak beats the honest best until texts are cut off"
+    if leaky and all(models[name][0] < best - APART < models[name][1] for name in leaky):
+        title = f"On {text}, each leak beats the honest best until texts are cut off"
     return Picture(
         figure,
-        f"Pairs of dots on {first}, a row a model: the loss in training and on texts that are cut "
-        f"off; the losses on other texts as numbers. {'; '.join(words)}.",
-        f"{title}\n● in training, ○ on texts cut off after each word. Orange: it leaks.",
+        f"A dot a model: its loss in training on {text}, beside the honest best, {best:.2f}; and "
+        f"as a number its loss on texts that are cut off. {'; '.join(words)}.",
+        f"{title}\nOrange: it leaks. When texts are cut off after each word, its loss jumps up.",
     )
-
-
-def _dots(place: Axes, y: float, trained: float, cut: float, colour: str) -> float:
-    """Both losses of a model in its row, joined; an arrow, and a broken line, where one is far.
-
-    Returns:
-        Where what is drawn ends.
-    """
-    dot: dict = {"color": colour, "marker": "o", "markersize": 11, "clip_on": False}
-    look: dict = {"markerfacecolor": "white", "mew": 3}
-    end = cut
-    if cut > FAR:
-        end, look = 1.15 * FAR, {"marker": ">"}
-        ground: Any = {"facecolor": "white", "linewidth": 0, "pad": 0}
-        middle: Any = {"ha": "center", "va": "center", "weight": "bold"}
-        place.text(FAR, y, "//", color=colour, bbox=ground, zorder=3, **middle)
-    place.plot([trained, end], [y, y], color=colour, linewidth=4)
-    place.plot(end, y, **{**dot, **look})
-    place.plot(trained, y, **dot)
-    return max(trained, end)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from attnlab.figures.picture import (
 
 MOST = 0.5  # of a row: a query that gives a key more has found it
 WIDEST = 11.2  # inches: the words of a wider picture would shrink
+CELL = 1.02  # height of a cell for each of its widths
 SMALL = 0.05  # weights below are seen, not written
 Numbers = Any  # nested lists, an array or a tensor without a gradient
 Panel = tuple[Numbers, Sequence[str], Sequence[str], Numbers]
@@ -42,9 +43,9 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     rows = max(len(queries) for _, queries, _, _ in panels.values())
     figure, axes = new_figure(
         columns=len(panels),
-        width=min(0.56 * sum(widths), WIDEST),
-        height=1.9 + 0.44 * rows,
-        width_ratios=widths,
+        width=min(0.62 * sum(widths), WIDEST),
+        height=2.0 + 0.5 * rows,
+        width_ratios=[len(keys) for _, _, keys, _ in panels.values()],
     )
     words = []
     weights, queries, keys, _ = next(iter(panels.values()))
@@ -59,7 +60,8 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
         weights, queries, keys, _ = panel
         matrix, hidden = as_array(weights), _hidden(panel)
         draw_heatmap(place, matrix, queries, keys, heading, least=SMALL)
-        place.set_xticks(range(len(keys)), keys, rotation=40, ha="right", rotation_mode="anchor")
+        place.set_aspect(CELL, anchor="N")
+        place.set_xticks(range(len(keys)), keys, rotation=55, ha="right", rotation_mode="anchor")
         hatched = hidden & (matrix == 0)
         hatch(place, hatched)
         if hatched.any():
@@ -69,7 +71,8 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
         words.append(f"{heading}: {_in_words(matrix, queries, keys, hidden)}")
         told, framed = "", lost[heading]
         for n in framed:
-            place.text(len(keys) - 0.35, n, "no match", va="center", color=ORANGE, weight="bold")
+            gone = f"no “{best[queries[n]]}”"
+            place.text(len(keys) - 0.35, n, gone, va="center", color=ORANGE, weight="bold")
         if not framed and not any(lost.values()):
             told = "nothing ahead is found"
             for n, m in furthest[heading]:

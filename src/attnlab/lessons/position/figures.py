@@ -167,7 +167,8 @@ def beyond(
         f"{trained - 1}. Means before and after that: {'; '.join(said)}. "
         f"Guessing gives {chance:.3f}.",
         f"At new places {fall} fail; {on} go on\nShare of right answers by place. "
-        f"The task: say the word three places back{f'; {never} never learn it' if never else ''}."
+        "The task: say the word three places back"
+        f"{f'; {never} never learn it here' if never else ''}."
         if on and fall
         else "",
     )

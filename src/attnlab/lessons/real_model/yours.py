@@ -31,7 +31,8 @@ MOST = 3  # words that are written
 LEAST = 0.04  # a weight that is drawn
 ALIKE = 0.005  # between the largest weight and the smallest of equal ones
 MORE = "…"  # for words at the beginning that have no room
-HIGH, LINE, UNDER, WAS = 204, 114, 147, 188  # of the sheet; y of what is on it
+HIGH, LINE, WHOSE, UNDER, WAS = 224, 114, 144, 169, 208  # of the sheet; y of what is on it
+GIVEN, YOURS = "given", "with yours"  # under what is read, and what is written
 NAME = "the model’s own"  # attention, beside what it wrote
 SIZES, GAP, EDGE, BREAK = (26, 24, 22, 20, SMALL), 10, 8, 16
 HIGHEST, BADGE = 72, 15  # an arc; how far a sign reaches
@@ -95,14 +96,16 @@ class _Sheet:
     ) -> None:
         both = [(a.word, b.word) for a, b in zip(own, new, strict=False)]
         slots = [max(each, key=len) for each in both]
-        room, named = WIDE - 2 * EDGE - BREAK - GAP, 1.1 * across([NAME], SMALL)
+        room = WIDE - 2 * EDGE - BREAK - GAP
+        named, yours = (1.1 * across([name], SMALL) for name in (NAME, YOURS))
         whole = ((size, 0) for size in SIZES)
         fewer = ((SMALL, skipped) for skipped in range(2, len(given)))
         self.size, self.skipped = next(
             (size, skipped)
             for size, skipped in (*whole, *fewer, (SMALL, len(given)))
             if skipped == len(given)
-            or max(across(self._seen(given, skipped), size, GAP), named) + across(slots, size, GAP)
+            or max(across(self._seen(given, skipped), size, GAP), named)
+            + max(across(slots, size, GAP), yours)
             <= room
         )
         self.read = self._seen(given, self.skipped)
@@ -122,9 +125,12 @@ class _Sheet:
         left, right = self._ends(0)[0], self._ends(self.start - 1)[1]
         parts = [
             box("read", (left, top), (right - left, high), GREY, 0.13),
+            word("given", left + GAP / 2, WHOSE, GIVEN, GREY, "start", SMALL),
             word("own", EDGE, WAS, NAME, BLUE, "start", SMALL, 700),
         ]
         if many:
+            begins = self._ends(self.start)[0] + GAP / 2
+            parts.append(word("yours", begins, WHOSE, YOURS, ORANGE, "start", SMALL, 700))
             left, right = self._ends(self.start + many - 2)
             parts.append(box("asks", (left, top), (right - left, high), ORANGE, 0, 2.5))
         for n, text in enumerate(self.read):

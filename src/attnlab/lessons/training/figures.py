@@ -324,7 +324,6 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
     table.set_yticks(range(len(said)), said)
     table.set(xlim=(-0.5, len(phrases) - 0.5), ylim=(len(said) - 0.45, -0.55))
     table.tick_params(length=0, labelcolor="black")
-    table.xaxis.tick_top()
     table.spines[:].set_visible(False)
     every = f"{min(counts)}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
     return Picture(
@@ -365,8 +364,8 @@ def shown_and_needed(
         if row[at] < SOME:
             missed[name] = (at, row[at])
     for place, table, scale, title in (
-        (map_, weights, 1, "what “it” looks at: its weights in block 2"),
-        (turned, flips, 100, "exchange its row: answers that flip, %"),
+        (map_, weights, 1, "weight that “it” gives\nthis word in block 2"),
+        (turned, flips, 100, "answers that flip when\nthis word’s row is swapped, %"),
     ):
         image = draw_heatmap(place, table.T, rows, [*shown], title, least=2)
         for n, at in enumerate(decides):
@@ -382,14 +381,13 @@ def shown_and_needed(
     if missed:
         least, most = (f"{of(weight for _, weight in missed.values()):.1f}" for of in (min, max))
         little = least if least == most else f"{least} to {most}"
-        heading = (
-            f"In {len(missed)} of {len(shown)} trainings “it” gives the word that decides "
-            f"weight {little}"
-        )
-    road = " What “it” has itself goes past attention, by the residual."
+        heading = f"The deciding word can have weight {little} in block 2: {', '.join(missed)}"
+    framed = "Framed: the deciding word, whose row flips the most."
+    if it in dict(missed.values()):
+        framed += " What “it” has itself goes past attention, by the residual."
     return Picture(
         figure,
         f"Two heatmaps, one column for each seed, one row for each word: the weight that “it” "
         f"gives the word, and the share of answers that flip with its row. {'. '.join(told)}.",
-        f"{heading}\nFramed: the word that decides.{road * (it in dict(missed.values()))}",
+        f"{heading}\n{framed}",
     )
