@@ -25,8 +25,8 @@ LONGEST = 10_000  # ms, of all moves together
 PACE = 1500  # ms, of a move and the rest after it
 STILLS = 3  # parts of a film, between which a still one has a picture
 SCALE = 1.5  # px for a unit of the sheet, where there is room
-TITLE = "margin:4px 0;font-size:18px;font-weight:600"  # in stills
-TOLD = "margin:4px 0;font-size:clamp(17px,2.8vw,20px);line-height:1.4;max-width:720px"
+TITLE = "margin:4px 0 14px;font-size:18px;font-weight:600"  # in stills
+TOLD = "margin:14px 0 4px;font-size:clamp(17px,2.8vw,20px);line-height:1.4;max-width:720px"
 
 
 class Frame(NamedTuple):
