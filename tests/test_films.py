@@ -1307,49 +1307,53 @@ def test_its_loss_slows_near_one_letters_level_and_reaches_twos_after_its_arcs_g
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_arcs_end_in_what_is_read_and_ink_is_what_a_way_keeps() -> None:
+def test_arcs_end_over_what_is_read_and_ink_is_what_a_way_keeps() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
     turns = [(way, test) for way in film.WAYS for test in film.ASKS]
     shelves = [(way, "", film.SHELF, parts) for (way, _), parts in zip(turns, frames, strict=False)]
-    shelves += [(way, f"{way} ", at, frames[-1]) for way, at in film.ENDS.items()]
+    shelves += [("window", "window ", film.ENDS["window"], frames[-1])]
+    shelves += [("shared", "", film.ENDS["shared"], frames[-1])]
     for way, key, at, parts in shelves:
-        squares = _ink(parts, key) / (at.wide * (1 - film.GAP) * (at.row - 3))
-        assert squares == pytest.approx(80 * film.share(way), abs=0.3)
+        assert _ink(parts, key) / at.side == pytest.approx(80 * film.share(way) * at.side, rel=0.01)
         rows = 1 if way == "shared" else 4
-        for part, books in (("far", range(15)), ("near", range(15, 19)), ("question", [19])):
+        for part, books in (("far", range(15)), ("near", range(15, 20))):  # and the question
             held = [parts[name] for n in range(4) if (name := f"{key}kept {part} {n}") in parts]
             assert len(held) == (0 if (way, part) == ("window", "far") else rows)
             for look in held:
                 left, right = points(look)[:, 0]
-                assert [n for n in range(20) if left < at.middle(n) < right] == [*books]
+                assert [n for n in range(20) if left < at.place(n)[0] < right] == [*books]
     for (way, test), parts in zip(turns, frames, strict=False):
         at, (far, *near) = film.SHELF, known[way]["reads"]
         reads = near if test == "near" else [far]
         drops = way == "window" and test == "far"  # nothing is kept of it
         rows_of: dict[int, set[float]] = {}  # by head: where what it reads is drawn
-        kept = {points(parts[name])[0, 1] for name in parts if name.startswith("kept question")}
+        kept = {points(parts[name])[0, 1] for name in parts if name.startswith("kept near")}
+        asked = {(look["cx"], look["cy"]) for name, look in parts.items() if "asks" in name}
+        begun = set()
         for n, row, right in reads:
-            look, read, stem = parts[f"look {n}"], parts.get(f"read {n}"), parts.get(f"stem {n}")
-            assert look["stroke"] == (BLUE if right else GREY).drawn
-            assert look["stroke-dasharray"] == ("1 0" if right else "6 7")
-            assert look["stroke-width"] == film.THICK
-            begin, end = ends(look)
-            assert begin == pytest.approx(at.middle(film.BOOKS), abs=at.wide * (1 - film.GAP) / 2)
-            assert end == pytest.approx(at.middle(n), abs=0.06)
-            assert (read is None) == drops
-            if read:
-                assert read["stroke"] == look["stroke"]
-                x, y = points(read).mean(axis=0)
-                rows_of.setdefault(row, set()).add(y)
-                assert y in kept
-                down = points(stem)[-1] if stem else (end, at.top)  # to the square that it finds
-                assert [*down] == pytest.approx([x, y - (at.row - 3) / 2], abs=0.1)
+            look, mark = parts[f"look {n}"], points(parts[f"mark {n}"])
+            colour = (BLUE if right else GREY).drawn
+            assert (look["stroke"], look["stroke-dasharray"]) == (colour, "1 0" if right else "6 7")
+            begin, end = points(look)[[0, -1]].tolist()
+            begun.add(tuple(begin))
+            assert begin[0] == pytest.approx(at.place(film.BOOKS)[0], abs=0.06)
+            assert end == pytest.approx([at.place(n)[0], at.top - film.FLOOR], abs=0.06)
+            assert len(mark) == (3 if right else 5)  # a tick or a cross
+            assert abs(mark.mean(axis=0)[0] - end[0]) < 1
+            assert (f"read {n}" in parts) != drops
+            if not drops:
+                read = parts[f"read {n}"]
+                x, y = (float(read[each]) + at.side / 2 for each in "xy")
+                assert (read["fill"], x) == (colour, pytest.approx(end[0], abs=0.06))
+                assert abs(mark.mean(axis=0)[1] - y) < 1
+                rows_of.setdefault(row, set()).add(round(y, 1))
+                assert any(abs(y - each) < 0.1 for each in kept)
+        assert np.array(sorted(begun)) == pytest.approx(np.array(sorted(asked)), abs=0.06)
+        assert len(asked) == len(reads)  # a disc for each question
         assert len(rows_of) == len(set().union(*rows_of.values()))  # each head has its own
-        assert {name for name in parts if name.split()[0] in ("look", "read")} == {
-            f"{each} {n}" for n, *_ in reads for each in ("look", "read")[: 2 - drops]
-        }
+        assert sum(name.split()[0] in ("look", "read") for name in parts) == len(reads) * 2 - drops
     for way, rows in zip(film.WAYS, (4, 4, 1), strict=True):  # of four
         far, *near = known[way]["reads"]
         assert (far[0], far[2]) == (film.ASKED, way != "window")
@@ -1391,20 +1395,18 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
         if not found:
             tick = points(parts[f"{key}tick"])[:, 0]
             assert [*tick] == pytest.approx([left + wide / film.LETTERS] * 2, abs=0.06)
-        guesses = (way, test) == ("window", "far")
-        assert texts.get(f"{key}guess") == ("guess: 1 in 8" if guesses else None)
-        assert texts[f"{way} name" if n < 0 else "name"] == film.WAYS[way][0]
+        assert texts.get(f"{key}guess") == (None if found else "guess: 12%")  # 1 in 8
+        assert texts["window name" if n < 0 and way == "window" else "name"] == film.WAYS[way][0]
+        assert texts["keeps"] == f"{film.share(way):.0%} kept"
         if n < 0:
-            assert texts["keep"] == f"both keep {film.share(way):.0%}"
-            assert texts[f"{test} head"] == film.ASKS[test][2]
+            assert texts[f"{test} head"] == film.ASKS[test][1]
             assert left == parts[f"{test} head"]["x"] == parts[f"{key}right"]["x"]
             assert texts[f"{way} drops"] == film.WAYS[way][2]
-            row = parts[f"{way} row {film.HEADS - 1}"]  # it stands where the shelf does
+            row = parts["window row 3" if way == "window" else "row 3"]  # it stands by the shelf
             floor = float(bar["y"]) + float(bar["height"]) - float(row["stroke-width"]) / 2
             assert floor == pytest.approx(points(row)[0, 1], abs=0.1)
         else:
-            assert texts["keeps"] == f"{film.share(way):.0%} kept"
-            assert (texts["asks"], texts["about"]) == film.ASKS[test][:2]
+            assert texts["about"] == film.ASKS[test][0]
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
     assert film.share("window") == film.share("shared") == 1 / 4
