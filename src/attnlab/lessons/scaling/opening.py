@@ -14,7 +14,6 @@ from attnlab.figures.live.parts import (
     Place,
     area,
     box,
-    curve,
     dot,
     line,
     word,
@@ -26,14 +25,14 @@ BEST = BOOKS.index("maps")
 WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
-HIGH, HEAD, LOW = 270, 36, 236  # of the sheet; top and floor of walks and bars
-LEFT, RIGHT = 36, 214  # where walks begin and end
-TOP, ZERO, UNIT = 18, 132, 7.5  # line of what the height is; y of a score of 0; px for 1
+HIGH, HEAD, LOW = 270, 44, 240  # of the sheet; top and floor of walks and bars
+LEFT, RIGHT, ROOT = 32, 196, 207  # where walks begin and end; beside them, how far is typical
+TOP, ZERO, UNIT = 28, 142, 7.2  # line of what the height is; y of a score of 0; px for 1
 SHIFTS = (-2.5, -2.5, 0, 2.5, 0, 2.5)  # px, of walks: else those that go together are one
 CLOSER = 8  # how much larger 1 is seen in the end
-ROW, PITCH = 221, 34  # middle of the last book's row; to the next
-NAME, BAR, WAS, NOW = 240, 300, 407, 476  # where books and bars begin; ends of shares
-LONG, THICK, AROUND = 114, 16, 26  # of the bar of share 1; how thick it is, and what it was
+ROW, PITCH = 225, 34  # middle of the last book's row; to the next
+NAME, BAR, WAS, NOW = 218, 280, 416, 480  # where books and bars begin; ends of shares
+LONG, THICK = 78, 18  # of the bar of share 1; how thick it is
 EDGE = 48  # points on an edge of the envelope
 
 
@@ -55,10 +54,12 @@ def opening() -> Film:
             64,
             f"Four times again, √64 = 8: {name} gets {most[BEST]:.2f}, the others hardly anything.",
         ),
-        _frame(64, "÷ √64: a score is typically 1 from 0 again, as after 1 product.", divided=True),
+        _frame(
+            64, "÷ √64 = 8: a score is typically 1 from 0 again, as after 1 product.", divided=True
+        ),
         _frame(
             64,
-            f"Seen {CLOSER} times closer, the same walks. But {name} gets {then[BEST]:.2f}, "
+            f"Seen {CLOSER} times closer: same shape, smaller leads. {name} gets {then[BEST]:.2f}, "
             f"not {most[BEST]:.2f}, and even “{BOOKS[least]}” {then[least]:.2f}.",
             divided=True,
             closer=CLOSER,
@@ -111,10 +112,10 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
         parts += _walk(m, width, unit)
         y = ROW - PITCH * row
         parts += _was(m, y, float(undivided[m])) if divided else []
-        parts += _share(m, ZERO - unit * ends[m] + SHIFTS[m], y, float(shares[m]))
+        parts += _share(m, y, float(shares[m]))
     if width == 1:
         parts += [
-            word(f"step {says}", RIGHT - 4, ZERO + below, says, INK, "end", 26, 700)
+            word(f"step {says}", RIGHT, ZERO + below, says, INK, "end", 26, 700)
             for says, below in (("+1", -24), ("−1", 44))
         ]
     return Frame(parts, told)
@@ -147,7 +148,7 @@ def _envelope(width: int, unit: float) -> list[Part]:
     return [
         area("envelope", edge, BLUE, 0.2),
         line("edge", edge, BLUE, 1.5, 0.6),
-        line("root", [(RIGHT + 3, ZERO - far), (RIGHT + 3, ZERO + far)], BLUE, 4, cap="butt"),
+        line("root", [(ROOT, ZERO - far), (ROOT, ZERO + far)], BLUE, 4, cap="butt"),
         line("zero", [(LEFT, ZERO), (RIGHT, ZERO)], GREY, 1),
     ]
 
@@ -165,21 +166,21 @@ def _heights(closer: int) -> list[Part]:
     for n in (1, 0, -1) if near else (8, 1, 0, -1, -8):
         y, says = ZERO + 6 - UNIT * closer * n, f"{n}".replace("-", "−")
         seen = near or abs(n) != 1
-        parts.append(word(f"height {n}", LEFT - 8, y, says, GREY, "end", SMALL, opacity=seen))
+        parts.append(word(f"height {n}", LEFT - 6, y, says, GREY, "end", SMALL, opacity=seen))
     return parts
 
 
 def _axis(width: int, divided: bool) -> list[Part]:
-    """How many products are added, and how far ±√ of that is."""
-    within = f"±{width**0.5:.0f} ÷ √{width} = ±1" if divided else f"±√{width} = ±{width**0.5:.0f}"
+    """How many products are added, and how far from 0 their sum typically is."""
+    score, far = ("score ÷ 8", 1) if divided else ("score", width**0.5)
     added = f"{width} product{'s' * (width > 1)}"
     parts = [
-        line("axis", [(LEFT, HEAD), (LEFT, LOW), (RIGHT + 5, LOW)], GREY, 1.5),
+        line("axis", [(LEFT, HEAD), (LEFT, LOW), (ROOT + 2, LOW)], GREY, 1.5),
         line("floor", [(BAR, HEAD), (BAR, LOW)], GREY, 1.5),
-        word("score", 2, TOP, "score", GREY, "start", SMALL),
-        word("within", RIGHT + 5, TOP, within, BLUE, "end", weight=700),
-        word("products", RIGHT + 5, LOW + 24, added, INK, "end", SMALL, 700),
-        word("share", NAME, LOW + 24, "share, by softmax", GREY, "start", SMALL),
+        word(score, 0, TOP, score, GREY, "start", SMALL),
+        word("within", ROOT + 2, TOP, f"typical ±{far:.0f}", BLUE, "end", SMALL, 700),
+        word("products", ROOT + 2, LOW + 24, added, INK, "end", SMALL, 700),
+        word("share", BAR, LOW + 24, "share, by softmax", GREY, "start", SMALL),
     ]
     if divided:
         parts.append(word("was", WAS, TOP, "was", GREY, "end", SMALL))
@@ -192,19 +193,21 @@ def _axis(width: int, divided: bool) -> list[Part]:
 
 
 def _walk(m: int, width: int, unit: float) -> list[Part]:
-    """Of a book's score."""
+    """Of a book's score, and its end."""
     at = [min(n, width) for n in range(WIDTHS[-1] + 1)]
     points = [(_x(n, width), ZERO - unit * walks()[m, n] + SHIFTS[m]) for n in at]
-    thick, opacity = (3.0, 1.0) if m == BEST else (1.1, 0.5)
-    return [line(f"walk {m}", points, _colour(m), thick, opacity)]
+    thick, opacity, r = (3.0, 1.0, 5.0) if m == BEST else (1.1, 0.5, 3.0)
+    return [
+        line(f"walk {m}", points, _colour(m), thick, opacity),
+        dot(f"end {m}", *points[-1], r, _colour(m)),
+    ]
 
 
-def _share(m: int, end: float, y: float, share: float) -> list[Part]:
-    """From the end of its walk to the book, and a bar as long as its share."""
+def _share(m: int, y: float, share: float) -> list[Part]:
+    """A book, and a bar as long as its share."""
     colour = _colour(m)
     ink, size, weight = (ORANGE, 22, 700) if m == BEST else (INK, SMALL, 400)
     return [
-        curve(f"lead {m}", (RIGHT + 8, end), (NAME - 6, y), colour, 1, 0.8),
         word(f"book {m}", NAME, y + 6, BOOKS[m], ink, "start", SMALL, weight),
         box(f"bar {m}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
         word(f"share {m}", NOW, y + size / 3, _says(share), ink, "end", size, weight),
@@ -216,10 +219,9 @@ def _says(share: float) -> str:
 
 
 def _was(m: int, y: float, share: float) -> list[Part]:
-    """Around its bar, and beside it: how long it was."""
-    corner, size = (BAR, y - AROUND / 2), (LONG * share, AROUND)
+    """How long its bar was, hollow; in numbers, in a column of their own."""
     return [
-        box(f"was long {m}", corner, size, _colour(m), 0.12, 1.5, 0.6),
+        box(f"was long {m}", (BAR, y - THICK / 2), (LONG * share, THICK), _colour(m), 0, 1.5),
         word(f"was {m}", WAS, y + 6, _says(share), GREY, "end", SMALL),
     ]
 

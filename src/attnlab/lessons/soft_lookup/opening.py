@@ -8,7 +8,9 @@ from itertools import pairwise
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import (
     INK,
+    SIZE,
     SMALL,
+    WIDE,
     Part,
     Place,
     area,
@@ -26,11 +28,11 @@ JUMPS = tuple((one + other) / 2 for one, other in pairwise(ENDS))  # all keys ar
 STOPS = (ENDS[0], -7, 7, 67, 81)  # of the question, degrees
 STEP = (53, 67)  # of the question, at the end
 
-HIGH, LEFT, RIGHT = 270, 66, 430  # of the sheet; ends of the way that the question goes
-SPINE, SHELF, TOP = (84, 48), 84, 118  # of a book; level of the question; of what the last says
+HIGH, LEFT, RIGHT = 270, 46, WIDE - 46  # of the sheet; ends of the way that the question goes
+SPINE, SHELF, TOP = (92, 48), 84, 118  # of a book; level of the question; of what the last says
 LAST_SHELF, LAST_TOP = 44, 78  # at the end, when books are dots
 FLOOR = 246  # level of what the first book says
-FULL, ENDED, SAYS = 26, 350, 388  # how thick all of an answer is; ends of levels; of both answers
+FULL, SAYS = 26, 366  # how thick all of an answer is; where both answers are read
 MIXED = 2  # the frame that says what is mixed
 
 
@@ -63,7 +65,7 @@ def _told() -> list[str]:
         f"Past marshes, hard stays at {middle}. Soft climbs to {soft[3]}.",
         f"The same small step: hard jumps to {high}. Soft glides to {soft[4]}.",
         f"Between jumps, the same step adds {added[1]:.0f} to soft, {added[0]:.0f} to hard. "
-        "Soft answers every step, hard only at its jumps.",
+        "Soft always moves, if only a little; hard only jumps.",
     ]
 
 
@@ -90,7 +92,7 @@ def _scene(n: int) -> list[Part]:
             word(f"says {m}", at, 46, f"{SALT[m]}", colour, size=26, weight=700),
         ]
     return [
-        *_axes(SHELF, TOP, ENDED),
+        *_axes(SHELF, TOP),
         line("now", [(x, SHELF), (x, _y(min(hard, soft)))], INK, 1.5),
         *_traces(STOPS[n], TOP),
         *flows,
@@ -101,18 +103,18 @@ def _scene(n: int) -> list[Part]:
     ]
 
 
-def _axes(shelf: float, top: float, ended: float) -> list[Part]:
+def _axes(shelf: float, top: float) -> list[Part]:
     """The shelf, and how salty what each book says is."""
-    parts = [line("shelf", [(LEFT, shelf), (RIGHT, shelf)], GREY, 1)]
+    parts = [line("shelf", [(0, shelf), (WIDE, shelf)], GREY, 1)]
     for m in range(3):
         y = _y(SALT[m], top)
         parts += [
-            line(f"level {m}", [(LEFT - 20, y), (ended, y)], SERIES[m], 1, 0.5),
-            word(f"salt {m}", LEFT - 28, y + 7, f"{SALT[m]}", SERIES[m], "end", weight=600),
+            line(f"level {m}", [(LEFT - 14, y), (WIDE, y)], SERIES[m], 1, 0.5),
+            word(f"salt {m}", 0, y + 7, f"{SALT[m]}", SERIES[m], "start", weight=600),
         ]
     between = (_y(SALT[1], top) + top) / 2
     return parts + [
-        word(f"of {says}", LEFT - 28, between + down, says, GREY, "end", SMALL)
+        word(f"of {says}", 0, between + down, says, GREY, "start", SMALL)
         for says, down in (("salt", -4), ("g/l", 17))
     ]
 
@@ -128,19 +130,17 @@ def _now(n: int) -> list[Part]:
     """Both answers to what is asked, in numbers that stay in their places; once, what is mixed."""
     hard, soft, shares = answers(STOPS[n])
     parts = list[Part]()
-    for name, says, floor, ink in (("soft", soft, 166, ORANGE), ("hard", hard, FLOOR, GREY)):
+    for name, says, floor, ink in (("soft", soft, 158, ORANGE), ("hard", hard, 198, GREY)):
         parts += [
-            word(f"{name} name", SAYS + 26, floor - 44, name, ink, "start", weight=600),
-            word(f"{name} says", SAYS, floor, f"{says:.0f}", ink, "start", 44, 700),
+            word(f"{name} name", SAYS + 16, floor, name, ink, "start", SMALL, 600),
+            word(f"{name} says", WIDE, floor, f"{says:.0f}", ink, "end", 34, 700),
         ]
-    parts += [
-        dot("soft sign", SAYS + 8, 166 - 51, 6, ORANGE),
-        _square("hard sign", SAYS + 8, FLOOR - 51),
-    ]
+    parts += [dot("soft sign", SAYS, 152, 6, ORANGE), _square("hard sign", SAYS, 192)]
     if n == MIXED:
         pairs = [*zip(shares, SALT, strict=False)][:2]
-        mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs) + " ≈"
-        parts.append(word("mix", SAYS - 6, 166, mixed, ORANGE, "end", SMALL, 700))
+        mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs)
+        look = (f"{mixed} ≈ {soft:.0f}", ORANGE, "start", SIZE, 700)
+        parts.append(word("mix", _x(STOPS[n]) + 16, FLOOR - 10, *look))
         for m, (share, way) in enumerate(zip(shares, ("end", "start"), strict=False)):
             at = _x(STOPS[n]) + 20 * (2 * m - 1)
             look = (f"{share:.2f}", SERIES[m], way, SMALL, 700)
@@ -163,24 +163,23 @@ def _last() -> list[Part]:
     shelf, top = LAST_SHELF, LAST_TOP
     (start, end), (hard_way, soft_way) = map(_x, STEP), _ways()
     level, (low, high) = _y(hard_way[0], top), (_y(salt, top) for salt in soft_way)
+    aside = _x(JUMPS[1]) + 12
     hard, soft = (f"+{after - before:.0f}" for before, after in (hard_way, soft_way))
-    up = [(start, low), (start, high), (start - 5, high + 6), (start, high), (start + 5, high + 6)]
+    head = [(end - 6, high + 8), (end, high), (end + 6, high + 8)]
     return [
-        area("step", [(start, shelf), (end, shelf), (end, level), (start, level)], INK, 0.08),
-        *_axes(shelf, top, RIGHT),
+        area("step", [(start, shelf), (end, shelf), (end, FLOOR), (start, FLOOR)], INK, 0.08),
+        *_axes(shelf, top),
         *_traces(ENDS[2], top),
-        line("rise", up, ORANGE, 2.5),
         line("soft goes", _glides(*STEP, top), ORANGE, 8),
         line("hard goes", [(start, level), (end, level)], GREY, 8, cap="butt"),
-        word(
-            "soft adds", start - 12, (low + high) / 2 + 12, f"soft {soft}", ORANGE, "end", 32, 700
-        ),
-        word("hard adds", end + 12, level + 33, f"hard {hard}", GREY, "end", 32, 700),
+        line("rise", [(start, low), (end, low), (end, high), *head]),
+        word("soft adds", aside, (low + high) / 2 + 12, f"soft {soft}", ORANGE, "start", 32, 700),
+        word("hard adds", aside, level + 28, f"hard {hard}", GREY, "start", 24, 700),
         *(dot(f"stands {m}", _x(ENDS[m]), shelf, 6, SERIES[m]) for m in range(3)),
         *(word(f"name {m}", _x(ENDS[m]), 24, BOOKS[m], SERIES[m], size=SMALL) for m in range(3)),
         dot("asked", start, shelf, 5),
         *_asks(end, shelf),
-        word("one step", start - 14, 24, "one step", INK, "start", SMALL),
+        word("one step", (start + end) / 2, FLOOR + 20, "one step", size=SMALL),
     ]
 
 
