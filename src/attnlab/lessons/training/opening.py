@@ -152,7 +152,7 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
         place = _along(JUMP[0] + 38), _high(known["by_counts"][0]) - 9
         parts.append(word("turn", *place, f"{began} → {ends}", BLUE, "start", SMALL, 600))
     under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
-    at = (x + 12, y + 25) if under else (min(x + 4, ASIDE - 120), y - 18)
+    at = (x + 12, y + 25) if under else (min(x + 4, ASIDE - 120), y - 15)
     return [*parts, now(*at), dot("dot", x, y, 7, ORANGE)]
 
 
