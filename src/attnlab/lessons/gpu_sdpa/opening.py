@@ -25,12 +25,13 @@ TRIPS = 6  # of all scores, to memory or back, in `bench.ways.naive`
 TILES = 4  # that are drawn
 DONE = (0, 1, 3, 5, 6, 6)  # trips, in each frame but the last
 
-HIGH, LEFT, LONG = 270, 6, 334  # of the sheet; its edge; the longer bar
-RIGHT, ASIDE = LEFT + LONG, LEFT + LONG + 12  # of the longer bar, and of words beside it
+HIGH, LEFT, LONG = 270, 0, 340  # of the sheet; its edge; the longer bar
+LANE, ASIDE, PAST = 394, 402, 12  # its right end; names of places; from a bar to words
 TOPS, TALL = {"naive": 40, "sdpa": 178}, 76  # of the bars; how high they are
 NAME, PLACE, FOOT = 18, 8, 5  # a name over its bar; off it, a place; high
-COMPUTES, TILE, HEAD, AIR = 22, 12, 16, 5  # high: computing, a tile, an arrow's tip; between
-BIG, HERO, HUGE = 24, 37, 64  # sizes of names, times and how many times as fast
+COMPUTES, TILE, TIP, AIR = 22, 12, 14, 5  # high: computing, a tile, an arrow's tip; between
+BIG, HERO = 24, 37  # sizes of names and times
+DIM, FAST = 0.45, 232  # what waits; where it says how fast
 
 
 def opening() -> Film:
@@ -47,12 +48,13 @@ def opening() -> Film:
         "Back for the softmax, which writes as many weights.",
         f"And back for the mix: six trips, most of the {slow}.",
         "PyTorch's call does all four steps on the chip, a tile at a time. No score travels.",
-        f"Both compute the same. attend's six trips, partly meanwhile, take most of {slow}. "
-        f"The call makes none: {fast}.",
+        f"Six trips fill most of attend's {slow}; it computes partly at the same time. "
+        "In PyTorch's call no scores travel.",
     )
-    sheets = [_sheet(trips, ends=False) for trips in DONE]
-    sheets[-1] += _stays()
-    sheets.append([*_sheet(TRIPS, ends=True), *_computing()])
+    sheets = [_sheet(trips, dim=0 < trips < TRIPS) for trips in DONE]
+    sheets[4] = _sheet(TRIPS, dim=True)
+    sheets[5] += [*_stays(), _total("sdpa", f"0 × {_size()}")]
+    sheets.append([*_sheet(TRIPS, ends=True), *_stays(), *_computing()])
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
     return Film(f"Where do {slow} go?", frames, HIGH)
 
@@ -91,43 +93,42 @@ def _long(seconds: float) -> float:
     return LONG * seconds / float(longest()["naive"]["seconds"])
 
 
-def _sheet(trips: int, ends: bool) -> list[Part]:
-    """Both bars, and what attend's scores have done."""
-    parts = [*_bar("naive"), *_bar("sdpa"), *_arrows(trips, TALL - (COMPUTES + AIR) * ends)]
-    if ends:
-        return [*parts, _total("naive", f"{TRIPS} trips ≥ {1000 * TRIPS * trip():.3g} ms")]
+def _sheet(trips: int, dim: bool = False, ends: bool = False) -> list[Part]:
+    """Both bars, the call's dim or not, and what attend's scores have done."""
+    high = TALL - (COMPUTES + AIR) * ends
+    parts = [*_bar("naive", high), *_bar("sdpa", high, DIM if dim else 1), *_arrows(trips, high)]
     if trips:
-        parts += [_total("naive", f"{trips} × {_size()}"), *_places("naive")]
+        least = f"{TRIPS} trips: at least {1000 * TRIPS * trip():.3g} ms"
+        parts += [_total("naive", least if ends else f"{trips} × {_size()}"), *_places("naive")]
     return parts
 
 
-def _bar(way: str) -> list[Part]:
-    """A time, its name over it and its number at its end."""
-    top, seconds = TOPS[way], longest()[way]["seconds"]
-    x, y = LEFT + _long(seconds) + 12, top + TALL / 2 + 13
+def _bar(way: str, high: float, opacity: float = 1) -> list[Part]:
+    """A time, its name over it and its number at its end, in the middle of what is so high."""
+    top, long = TOPS[way], _long(longest()[way]["seconds"])
+    x, y, time = LEFT + long + PAST, top + high / 2 + 13, _ms(longest()[way]["seconds"])
     return [
-        word(f"name {way}", LEFT, top - NAME, WAYS[way], INK, "start", BIG, 700),
-        box(f"bar {way}", (LEFT, top), (_long(seconds), TALL), ORANGE, 0.22),
-        word(f"time {way}", x, y, _ms(seconds), ORANGE, "start", HERO, 700),
+        word(f"name {way}", LEFT, top - NAME, WAYS[way], INK, "start", BIG, 700, opacity),
+        box(f"bar {way}", (LEFT, top), (long, TALL), ORANGE, 0.22, opacity=opacity),
+        word(f"time {way}", x, y, time, ORANGE, "start", HERO, 700, opacity),
     ]
 
 
 def _total(way: str, text: str) -> Part:
-    """Of all trips, over the end of the longer bar."""
-    return word(f"total {way}", RIGHT, TOPS[way] - NAME, text, BLUE, "end", weight=700)
+    """Of all trips, over the end of a lane."""
+    return word(f"total {way}", LANE, TOPS[way] - NAME, text, BLUE, "end", weight=700)
 
 
 def _arrows(trips: int, high: float) -> list[Part]:
-    """The first trips, so high, in attend's bar, each as wide as it takes: to memory, or back."""
+    """The first trips, so high, in attend's bar, side by side as wide as each takes."""
     top, wide, parts = TOPS["naive"], _long(trip()), list[Part]()
     for n in range(1, TRIPS + 1):
-        x, far = LEFT + wide * (n - 0.5), float(n <= trips)
+        far, (left, right) = float(n <= trips), (LEFT + wide * (n - 1), LEFT + wide * n - 1.5)
         start, way = (top + 2, 1) if n % 2 else (top + high - 2, -1)
-        tip, shaft, wing = start + way * (high - 4) * far, wide * 0.38, wide / 2 - 1
-        back = tip - way * HEAD * far
-        left = [(x - shaft, start), (x - shaft, back), (x - wing, back), (x, tip)]
-        right = [(x + wing, back), (x + shaft, back), (x + shaft, start)]
-        parts.append(area(f"trip {n}", [*left, *right], BLUE, opacity=far))
+        tip, x = start + way * (high - 4) * far, (left + right) / 2
+        back = tip - way * TIP * far
+        corners = [(left, start), (left, back), (x, tip), (right, back), (right, start)]
+        parts.append(area(f"trip {n}", corners, BLUE, opacity=far))
         if far:
             parts.append(word(f"number {n}", x, top + high / 2 + 7, f"{n}", GROUND, weight=700))
     return parts
@@ -137,8 +138,8 @@ def _places(way: str) -> list[Part]:
     """The chip, over a bar, and memory, under it."""
     parts = []
     for name, y, filled in (("chip", TOPS[way] - PLACE, 1), ("memory", TOPS[way] + TALL + 3, 0.5)):
-        parts.append(box(f"{name} {way}", (LEFT, y), (LONG, FOOT), GREY, filled))
-        parts.append(word(f"is {name} {way}", ASIDE, y + 9, name, GREY, "start", SMALL))
+        parts.append(box(f"{name} {way}", (LEFT, y), (LANE - LEFT, FOOT), GREY, filled))
+        parts.append(word(f"is {name} {way}", ASIDE, y + 8, name, GREY, "start", SMALL))
     return parts
 
 
@@ -147,23 +148,22 @@ def _stays() -> list[Part]:
     top, apart = TOPS["sdpa"] + 3, _long(longest()["sdpa"]["seconds"]) / TILES
     x = [LEFT + apart * (n + 0.5) - TILE / 2 for n in range(TILES)]
     tiles = [box(f"tile {n}", (at, top), (TILE, TILE), BLUE) for n, at in enumerate(x)]
-    return [*_places("sdpa"), _total("sdpa", f"0 × {_size()}"), *tiles]
+    return [*_places("sdpa"), *tiles]
 
 
 def _computing() -> list[Part]:
     """Its least time in both bars, and how much sooner the call is done."""
-    wide, slow, fast = _long(computing()), *(longest()[way]["seconds"] for way in WAYS)
-    y, parts = TALL - COMPUTES - 2, list[Part]()
+    slow, fast = (longest()[way]["seconds"] for way in WAYS)
+    x, least = LEFT + _long(fast) + PAST, f"computing: at least {_ms(computing())}"
+    y = TOPS["sdpa"] + (TALL - COMPUTES - AIR) / 2 + 13
+    parts = [word("fast", FAST, y, f"{slow / fast:.0f}× as fast", INK, "start", 32, 700)]
     for way, top in TOPS.items():
-        parts.append(box(f"computes {way}", (LEFT, top + y), (wide, COMPUTES), GREEN))
-    least, low = f"computing ≥ {_ms(computing())}", TOPS["sdpa"]
-    return [
-        *parts,
-        word("least", LEFT + wide + 8, TOPS["naive"] + y + 17, least, INK, "start", SMALL, 600),
-        _total("sdpa", "0 trips"),
-        word("fast", ASIDE, low + 48, f"{slow / fast:.0f}×", INK, "start", HUGE, 700),
-        word("as fast", ASIDE, low + TALL - 1, "as fast", GREY, "start", SMALL),
-    ]
+        foot = top + TALL - 2
+        parts += [
+            box(f"computes {way}", (LEFT, foot - COMPUTES), (_long(computing()), COMPUTES), GREEN),
+            word(f"least {way}", x, foot - 5, least, INK, "start", SMALL),
+        ]
+    return [*parts, _total("sdpa", "0 trips of scores")]
 
 
 def _size() -> str:

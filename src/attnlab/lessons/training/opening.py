@@ -4,8 +4,8 @@
 
 It is the training of the lesson's writer. Arcs are the two largest weights of its first layer from
 each letter to those before: one letter back they are blue, and so is the loss while they gather.
-Levels are what counts reach of how often each letter follows another, or two: the nearer one is
-lit. Its first loss is above the chart. The writer's last states differ a little from machine to
+Levels are what counts reach of how often each letter follows another, or two. Its first loss is
+above the chart. The writer's last states differ a little from machine to
 machine, and its pages from one Python to the next, so what is shown is recorded, in `opening.json`.
 """
 
@@ -30,20 +30,20 @@ EVERY = 10  # steps from one loss to the next
 BEGINS = 10  # the step with which the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
-NEAR = "of its weight goes one letter back"
-BY = ("guess from 1 letter", "guess from 2 letters")
+NEAR = "of their weight goes one letter back"
+BY = ("1 letter", "2 letters")  # from which a guess is made
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
-LEFT, AXIS, RIGHT = 8, 88, 472  # edges, and where letters and steps begin
-PITCH, SIZE = 22.6, 34  # from letter to letter; of letters
-SAYS, FLOOR, LINE = 25, 79, 112  # lines: the share, arcs' ends, letters
-HEAD, LOW, TICKS, STEP = 133, 246, 266, 1.23  # of the chart; its foot; steps; width of one
-LEAST, UNIT = 1.9, 108  # the loss at its foot, and the height of 1
+AXIS, ASIDE, RIGHT = 6, 358, 473  # where steps begin, levels' names, and the last letter
+PITCH, SIZE = 29.1, 24  # from letter to letter; of letters
+SAYS, FLOOR, LINE = 24, 84, 110  # lines: the share, arcs' ends, letters
+HEAD, LOW, TICKS, STEP = 136, 244, 266, 1.08  # of the chart; its foot; steps; width of one
+LEAST, UNIT = 1.9, 102  # the loss at its foot, and the height of 1
 MOST, PALEST = 2, 0.02  # of a letter's arcs, and the least weight that is drawn
-NEAREST, FARTHER = 42, 1.3  # pull of an arc to the letter before; more for each further
-THICK = 5  # an arc of weight 1
+NEAREST, FARTHER = 46, 1.2  # pull of an arc to the letter before; more for each further
+THICK = 6  # an arc of weight 1
 
 
 def opening() -> Film:
@@ -66,16 +66,10 @@ def shown_of(text: str) -> slice:
     return max(fit, key=lambda run: run.stop - run.start, default=slice(FROM, FROM + SHOWN))
 
 
-def nearest(step: int, known: dict[str, Any]) -> int:
-    """From how many letters a guess is about as good: none at first."""
-    loss, levels = known["losses"][step // EVERY], known["by_counts"]
-    return min((1, 2), key=lambda n: abs(levels[n - 1] - loss)) if step else 0
-
-
 def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float]]) -> Frame:
-    letters, near = text[shown_of(text)], nearest(step, known)
+    letters = text[shown_of(text)]
     share, loss = to_neighbours(weights), known["losses"][step // EVERY]
-    parts = [*_steps(step), *_levels(near, known["by_counts"]), *_curve(step, known)]
+    parts = [*_steps(step), *_levels(known["by_counts"]), *_curve(step, known)]
     drawn = [
         (n, m, weight)
         for n, row in enumerate(reversed(weights))
@@ -84,67 +78,66 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     ]
     parts += [_arc(*each) for each in sorted(drawn, key=lambda each: each[1] - each[0] == 1)]
     parts += [
-        word(f"letter {n}", _at(n), LINE, each.strip(), size=SIZE, weight=600, face=CODE)
+        word(f"letter {n}", _at(n), LINE, each.strip(), size=SIZE, face=CODE)
         for n, each in enumerate(reversed(letters))
     ]
     parts += [
-        word("share", LEFT, SAYS, f"{share:.0%}", BLUE, "start", 30, 700),
-        word("near", AXIS, SAYS, NEAR, BLUE, "start", weight=600),
-        word("writes", LEFT, LINE, "it writes", GREY, "start", SMALL),
+        word("share", 0, SAYS, f"{share:.0%}", BLUE, "start", 30, 700),
+        word("near", 80, SAYS, NEAR, BLUE, "start"),
     ]
-    return Frame(parts, _told(step, loss, known["by_counts"], share))
+    return Frame(parts, _told(step, loss, share))
 
 
-def _told(step: int, loss: float, by_counts: list[float], share: float) -> str:
-    one, two = by_counts
+def _told(step: int, loss: float, share: float) -> str:
     if step == 0:
         return (
-            f"It writes noise. In a text of {LETTERS} letters layer 1's one head looks everywhere. "
-            f"The loss, {loss:.1f}, is off the chart."
+            f"It writes noise, here {SHOWN} of {LETTERS} letters. Layer 1's one head looks "
+            f"everywhere. The loss, {loss:.1f}, is off the chart."
         )
     if step == JUMP[0]:
-        return f"The loss slows near {one:.1f}: a guess from one letter gets as low."
+        return f"Its loss at step {step} is {loss:.1f}: about as good as a guess from one letter."
     if step < JUMP[1]:
-        return f"Now arcs turn to the letter before, and the loss falls below {one:.1f}."
+        return f"By step {step}, {share:.0%} goes to the letter before. The loss is {loss:.1f}."
     if step == JUMP[1]:
-        return f"Soon {share:.0%} goes there, and the loss nears {two:.1f}."
+        return f"By step {step}, {share:.0%} goes there. The loss is {loss:.1f}."
     return (
-        "Nobody told it to. Its loss is about as low as a guess from two letters, "
-        "the last and the one before."
+        "One letter back: nobody told it to. "
+        "Its loss is about that of a guess from the last two letters."
     )
 
 
 def _steps(step: int) -> list[Part]:
     """Under the chart: the one that is now is dark."""
-    parts = [word("step", LEFT, TICKS, "step", GREY, "start", SMALL)]
+    parts = [word("step", ASIDE, TICKS, "steps", GREY, "start", SMALL)]
     for at in sorted({0, 100, 200, 300, step}):
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
     return parts
 
 
-def _levels(near: int, by_counts: list[float]) -> list[Part]:
-    """How low a loss can be by one letter and by two: the nearer one is lit."""
-    parts, at = list[Part](), ((RIGHT, "end"), (AXIS, "start"))
-    for n, (loss, by, (x, anchor)) in enumerate(zip(by_counts, BY, at, strict=True), 1):
-        y, (colour, thick) = _high(loss), (ORANGE, 2) if n == near else (GREY, 1.5)
+def _levels(by_counts: list[float]) -> list[Part]:
+    """How low a loss can be by one letter and by two."""
+    parts = [word("guess", ASIDE, HEAD + 14, "guess from", GREY, "start", SMALL)]
+    for by, loss in zip(BY, by_counts, strict=True):
+        y, ends = _high(loss), (0, ASIDE - 12)
         parts += [
-            line(f"level {by}", [(AXIS, y), (RIGHT, y)], colour, thick, dashes="4 6"),
-            word(f"lowest {by}", LEFT, y + 6, f"{loss:.1f}", GREY, "start", SMALL),
-            word(by, x, y - 7, by, colour, anchor, SMALL),
+            line(f"level {by}", [(x, y) for x in ends], GREY, 1.5, dashes="4 6"),
+            word(by, ASIDE, y + 6, f"{by}: {loss:.1f}", GREY, "start", SMALL),
         ]
     return parts
 
 
 def _curve(step: int, known: dict[str, Any]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
-    losses = known["losses"]
-    parts = [word("loss", LEFT, HEAD + 13, "loss", ORANGE, "start", SMALL, 600)]
-    number, (x, y) = f"{losses[step // EVERY]:.1f}", (_along(step), _high(losses[step // EVERY]))
+    losses, (x, y) = known["losses"], (_along(step), _high(known["losses"][step // EVERY]))
+
+    def now(x: float, y: float) -> Part:
+        text = f"loss {losses[step // EVERY]:.1f}"
+        return word("now", x, y, text, ORANGE, "start", 26, 700)
+
     if not step:
-        up = [(AXIS + x, HEAD + y) for x, y in ((0, 30), (0, 2), (-7, 10), (0, 2), (7, 10))]
-        now = word("now", AXIS + 38, HEAD + 19, number, ORANGE, size=26, weight=700)
-        return [*parts, line("up", up, ORANGE, 3.5), now]
+        up = [(AXIS + x, HEAD + y) for x, y in ((0, 30), (0, 2), (-6, 10), (0, 2), (6, 10))]
+        return [line("up", up, ORANGE, 3.5), now(AXIS + 16, HEAD + 19)]
 
     def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
@@ -152,20 +145,20 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
         places = [(_along(at), _high(losses[at // EVERY])) for at in gone]
         return line(key, places, colour, thick)
 
-    parts.append(upto("curve", BEGINS, STEPS[-1], ORANGE, 4.5))
-    if step >= JUMP[0]:
-        parts.append(upto("gathers", *JUMP, BLUE, 6.5))
+    parts = [upto("curve", BEGINS, STEPS[-1], ORANGE, 4.5), upto("gathers", *JUMP, BLUE, 6.5)]
     if step > JUMP[0]:
-        parts.append(word("turn", _along(66), _high(2.66), "arcs turn", BLUE, "start", SMALL, 600))
+        shares = [f"{to_neighbours(state['weights']):.0%}" for state in known["states"]]
+        began, ends = (shares[STEPS.index(at)] for at in (JUMP[0], min(step, JUMP[1])))
+        place = _along(JUMP[0] + 38), _high(known["by_counts"][0]) - 9
+        parts.append(word("turn", *place, f"{began} → {ends}", BLUE, "start", SMALL, 600))
     under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
-    at = (x + 36, y + 14) if under else (min(x + 26, RIGHT - 21), y - 13)
-    parts.append(word("now", *at, number, ORANGE, size=26, weight=700))
-    return [*parts, dot("dot", x, y, 7, ORANGE)]
+    at = (x + 12, y + 25) if under else (min(x + 4, ASIDE - 120), y - 15)
+    return [*parts, now(*at), dot("dot", x, y, 7, ORANGE)]
 
 
 def _at(n: int) -> float:
     """Where a letter stands, counted from the last one."""
-    return RIGHT - PITCH * (n + 0.5)
+    return RIGHT - PITCH * n
 
 
 def _arc(n: int, m: int, weight: float) -> Part:
