@@ -30,7 +30,7 @@ EVERY = 10  # steps from one loss to the next
 BEGINS = 10  # the step with which the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
-NEAR = "of their weight goes one letter back"
+NEAR = "of layer 1's weight goes one letter back"
 BY = ("1 letter", "2 letters")  # from which a guess is made
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
