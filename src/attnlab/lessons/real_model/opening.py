@@ -54,7 +54,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{other}” and “{one}” trade places. The mix is nearly the same, and “{ways[0].word}” is "
         "written.",
         f"Blurred half way to equal, in all heads and layers: “{other}” is still by far the widest "
-        f"slice, and “{ways[1].word}” is written.",
+        "slice, and is written.",
         f"All equal, in all heads and layers: no slice is widest, and “{ways[2].word}” is written.",
         f"Now {len(SUCH)} texts, a square each: any two of {len(OTHERS)} words. As trained, all "
         "get the word that followed.",
