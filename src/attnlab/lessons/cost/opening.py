@@ -185,8 +185,8 @@ def _memory(j: int = 0, has_room: bool = False) -> list[Part]:
 def _holds(left: float, many: int, colour: Colour, how: str) -> list[Part]:
     """How many scores are held."""
     return [
-        word(f"holds {how}", left + 2, HEADS, f"{many}", colour, "start", LOUD, 700),
-        word(f"held {how}", left + 36, HEADS, how, colour, "start", SMALL),
+        word(f"holds {how}", left - 1, HEADS, f"{many}", colour, "start", LOUD, 700),
+        word(f"held {how}", left + 34, HEADS, how, colour, "start", SMALL),
     ]
 
 
