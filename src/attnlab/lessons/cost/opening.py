@@ -9,13 +9,14 @@ again. In the end the block's height, o/s, is the answer, at which all columns a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, area, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 BLOCK, BLOCKS = 2, 3  # keys in a block; blocks
 TOKENS = BLOCK * BLOCKS
@@ -33,15 +34,15 @@ SCORES = np.array(
 )
 VALUES = np.array([4, 2, 3, 1, 4, 2], float)
 
-HIGH, LOW, EDGE, HEAD = 270, 265, 472, 20  # of the sheet: all, floor, right; a line over it
+HIGH, LOW, EDGE, HEAD = 264, 255, 479, 20  # of the sheet: all, floor, right; a line over it
 LEFT, TOP, CELL, TALL = 86, 32, 35, 38  # of all scores; of one
 SIDE = TOKENS * CELL  # of all scores
-ROOM = (8, 73, LOW + 3)  # of what is kept, in fast memory: left, top, floor
-SUMS, UNIT, STEP = 20, 200, 32  # left of columns; px for 1, wide and high
+ROOM = (1, 73, LOW + 3)  # of what is kept, in fast memory: left, top, floor
+SUMS, UNIT, STEP = 13, 212, 28  # left of columns; px for 1, wide and high
 LARGEST = (EDGE - CELL - 8, 85)  # the largest score so far
 LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts
 DARK, PALE, FACE = 0.6, 0.2, 0.35  # of a largest score, others, a block
-SIDES, BOTH, ONE, TALLER = (8, 248), 224, 93, 43  # both ways in the end: lefts, width; px for 1
+SIDES, BOTH, ONE, TALLER = (1, 247), 232, 97, 40  # both ways in the end: lefts, width; px for 1
 HEADS, BOXES, INSET, HERO = 40, 55, 12, 64  # line over them, tops, to what they hold; the answer
 
 
@@ -101,7 +102,7 @@ def opening() -> Film:
         weights = np.exp(scores[j] - now.m)
         left = SUMS + UNIT * before.s * now.factor
         highs = np.full(BLOCK, now.answer) if level else VALUES[j * BLOCK :][:BLOCK]
-        named = "" if level else "{:.0f}" if j else "value {:.0f}"
+        named = () if level else ("", "") if j else ("score ", "value ")
         return _columns(j * BLOCK, weights, highs, left, named, float(not level))
 
     parts = [*_grid(TOKENS), *_memory()]
@@ -142,15 +143,17 @@ def after_each(scores: np.ndarray) -> list[Kept]:
 
 def _grid(rows: int, done: int = 0) -> list[Part]:
     """Scores of so many queries, none of which is there, under their keys; so many tiles went."""
-    low, x, y = TOP + rows * TALL, LEFT - 9, TOP + 25
-    parts = [word("first", x, y, "query 1", ORANGE, "end", SMALL, 600)]
+    low, y = TOP + TALL, TOP + 25
+    parts = [word("first", 0, y, "query 1", ORANGE, "start", SMALL, 600)]
     if rows == TOKENS:
         y += (rows - 1) * TALL
-        parts.append(word("last", x, y, f"query {rows}", GREY, "end", SMALL))
+        parts.append(word("last", 0, y, f"query {rows}", GREY, "start", SMALL))
         parts.append(word("keys", EDGE, HEAD, f"blocks of {BLOCK} keys", GREY, "end", SMALL))
     for n in range(TOKENS + 1):
         x, y = LEFT + n * CELL, TOP + n * TALL
         parts.append(line(f"down {n}", [(x, TOP), (x, low)], GREY, 1, 0.5))
+        if rows == TOKENS:
+            parts.append(line(f"on {n}", [(x, low), (x, TOP + rows * TALL)], GREY, 1, 0.5))
         if n <= rows:
             parts.append(line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5))
     for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
@@ -168,17 +171,22 @@ def _memory(j: int = 0, has_room: bool = False) -> list[Part]:
     """Fast memory: a tile, on the room of what is kept."""
     left, y = LEFT + j * BLOCK * CELL - 2, ROOM[1]
     right = left + BLOCK * CELL + 4
-    far, end, low = (ROOM[0], EDGE, ROOM[2]) if has_room else (left, right, y)
     tile = [(left, y), (left, TOP - 3), (right, TOP - 3), (right, y)]
-    shape = [*tile, (end, y), (end, low), (far, low), (far, y), tile[0]]
-    return [area("in memory", shape, ORANGE, 0.06), line("memory", shape, ORANGE, 2.5)]
+    (far, _, low), ends = ROOM, (tile[0], tile[-1])
+    room = [ends[0], (far, y), (far, low), (EDGE, low), (EDGE, y), ends[1]]
+    shapes = ("memory", tile), ("room", room) if has_room else ("floor", ends)
+    return [
+        part
+        for key, shape in shapes
+        for part in (area(f"in {key}", shape, ORANGE, 0.06), line(key, shape, ORANGE, 2.5))
+    ]
 
 
 def _holds(left: float, many: int, colour: Colour, how: str) -> list[Part]:
     """How many scores are held."""
     return [
-        word(f"holds {how}", left + 2, HEADS, f"{many}", colour, "start", LOUD, 700),
-        word(f"held {how}", left + 36, HEADS, how, colour, "start", SMALL),
+        word(f"holds {how}", left - 1, HEADS, f"{many}", colour, "start", LOUD, 700),
+        word(f"held {how}", left + 34, HEADS, how, colour, "start", SMALL),
     ]
 
 
@@ -216,12 +224,12 @@ def _columns(
     weights: np.ndarray,
     highs: np.ndarray,
     left: float,
-    named: str,
+    named: Sequence[str],
     opacity: float,
     unit: float = UNIT,
     step: float = STEP,
 ) -> list[Part]:
-    """Of keys from this on, side by side; with their values, if named."""
+    """Of keys from this on, side by side; with their scores and values, if named."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
         wide, top = unit * weight, LOW - step * high
@@ -229,8 +237,9 @@ def _columns(
             box(f"column {n}", (left, top), (wide, LOW - top), COLOURS[n // BLOCK], 1, 0, opacity)
         )
         if named:
-            look = named.format(high), INK, "start", SMALL
-            parts.append(word(f"high {n}", left + 4, top - 6, *look))
+            score, value = (f"{a}{b:.0f}" for a, b in zip(named, (SCORES[0, n], high), strict=True))
+            parts.append(word(f"says {n}", left + wide / 2, LOW - 8, score, GROUND, size=SMALL))
+            parts.append(word(f"high {n}", left + 3, top - 6, value, INK, "start", SMALL))
         left += wide
     return parts
 
@@ -271,7 +280,7 @@ def _both(met: list[Kept]) -> list[Part]:
     weights, high = np.exp(SCORES[0] - last.m), TALLER * last.answer
     y, (start, left) = LOW - high, (float(side + INSET) for side in SIDES)
     right, size = left + ONE * last.s, (BOTH, LOW + 3 - BOXES)
-    columns = _columns(0, weights, VALUES, start, "", 1, ONE, TALLER)
+    columns = _columns(0, weights, VALUES, start, (), 1, ONE, TALLER)
     parts = [
         *_holds(SIDES[0], TOKENS, GREY, "at once"),
         *_holds(SIDES[1], BLOCK, ORANGE, "at a time"),
@@ -279,7 +288,6 @@ def _both(met: list[Kept]) -> list[Part]:
         box("kept in", (SIDES[1], BOXES), size, ORANGE, 0.04, 2),
         *(p._replace(key=f"once {p.key}") for p in columns),
         box("block", (left, y), (right - left, high), ORANGE, FACE),
-        word("of", (left + right) / 2, LOW - high / 2 + 7, NAMES, weight=600),
     ]
     for n, name in zip(range(0, TOKENS, BLOCK), NAMES, strict=True):
         x, top = start + ONE * (weights[:n].sum() + weights[n] / 2), LOW - TALLER * VALUES[n]
@@ -288,5 +296,5 @@ def _both(met: list[Kept]) -> list[Part]:
         *parts,
         line("same", [(start, y), (right, y)], INK, 3),
         word("level", left, y - 12, f"{last.answer:.1f}", INK, "start", HERO, 700),
-        word("answer", right, y - 12, "answer", GREY, "end", SMALL),
+        word("answer", left, y - 70, "answer", GREY, "start", SMALL),
     ]

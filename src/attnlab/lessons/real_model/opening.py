@@ -16,7 +16,7 @@ import torch
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, line, word
-from attnlab.figures.palette import BLUE, GREY
+from attnlab.figures.palette import BLUE, GREY, GROUND
 from attnlab.lessons.real_model import yours
 from attnlab.lessons.real_model.writing import OWN, Backend, Step, mixed, step, steps
 from attnlab.small.grammar import SINGULAR
@@ -28,14 +28,14 @@ OTHERS = [each for each in SINGULAR if each != "bird"]
 SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
 WAYS = {"as trained": 0, "half way": 0.5, "all equal": 1}  # how much of weights is equal
 
-HIGH, LEFT, COLUMN = 270, 46, 54  # of the sheet; where words begin, and the room of each
-RIGHT = LEFT + COLUMN * (len(TEXT) + 1)
-NEXT, BENDS, GAP = RIGHT + 16, 16, 2  # x of the next word; of a ribbon's side; between slices
-FLOOR, MOUTH, RIM, THICK = 38, 58, 194, 52  # y of the text, ribbons' ends; the mix's height
+HIGH, COLUMN, BESIDE = 270, 62, 388  # of the sheet; a word's room; x of the next word
+WIDTH = COLUMN * (len(TEXT) + 1)  # of the mix
+BENDS, GAP, ROOM = 16, 2, 50  # of a ribbon's side; between slices; for a share
+FLOOR, MOUTH, RIM, THICK = 36, 54, 182, 56  # y of the text, ribbons' ends; the mix's height
 HOP = 14  # how far words that trade places go up and down
 SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
-ONE, PITCH = (LEFT + 8, 36), 15  # of a large square: where the first is, and from each to the next
-ALL, NARROW, NEAR = (72, 76), 8.2, 141  # of small ones; from each way to the next
+ONE, PITCH, TELLS = (76, 42), 15, 326  # a large grid; from square to square; what is right of it
+ALL, NARROW, NEAR = (98, 86), 7.6, 134  # small ones; from each way to the next
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -53,18 +53,17 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{own.word}” is written.",
         f"“{other}” and “{one}” trade places. The mix is nearly the same, and “{ways[0].word}” is "
         "written.",
-        f"In all heads and layers attention goes half way to equal. “{ways[1].word}” is still "
-        "written.",
-        f"All equal: “{ways[2].word}” is written.",
+        f"Blurred half way to equal, in all heads and layers: “{other}” is still by far the widest "
+        "slice, and is written.",
+        f"All equal, in all heads and layers: no slice is widest, and “{ways[2].word}” is written.",
         f"Now {len(SUCH)} texts, a square each: any two of {len(OTHERS)} words. As trained, all "
         "get the word that followed.",
-        f"Half way to equal, {sum(half)} texts still get what followed; all equal, {sum(few)}. "
-        "Each mix is all texts’ mean.",
+        f"Half way to equal, {sum(half)} texts still get what followed; all equal, {sum(few)}.",
     )
     sheets = [_poured(), _poured(own), *(_poured(each, TRADED) for each in ways)]
     sheets += [_trained(such[0]), _compared(such)]
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
-    return Film("Half way to equal, attention still copies", frames, HIGH)
+    return Film("Blur attention half way, and it still copies", frames, HIGH)
 
 
 def _copied(such: Sequence[Step]) -> list[bool]:
@@ -77,15 +76,15 @@ def _poured(at: Step | None = None, words: Sequence[str] = TEXT) -> list[Part]:
     middle, wrote = RIM + THICK / 2, at.word if at else "?"
     hue = BLUE if wrote == words[FOLLOWED - 1] else INK
     parts = [
-        box("mix", (LEFT, RIM), (RIGHT - LEFT, THICK), GREY, 0.13),
-        word("name", LEFT - 12, middle + 6, "mix", GREY, "end", SMALL),
-        word("next", NEXT, middle - 24, "next word", GREY, "start", SMALL),
-        word("wrote", NEXT, middle + 13, wrote, hue, "start", LARGE, HEAVY),
+        box("mix", (0, RIM), (WIDTH, THICK), GREY, 0.13),
+        word("name", 0, 263, "mix: each word’s share", GREY, "start", SMALL),
+        word("next", BESIDE, middle - 24, "next word", GREY, "start", SMALL),
+        word("wrote", BESIDE, middle + 13, wrote, hue, "start", LARGE, HEAVY),
         *_traded(words != TEXT, at is not None),
     ]
-    slices = _slices("slice", [at], (LEFT, RIM), (RIGHT - LEFT, THICK)) if at else []
+    slices = _slices("slice", [at], (0, RIM), (WIDTH, THICK)) if at else []
     for n, text in enumerate(("start", *words)):
-        x = LEFT + COLUMN * (n + 0.5)
+        x = COLUMN * (n + 0.5)
         if n not in (FOLLOWED, FOLLOWED + 1):
             ink, size = (INK, SIZE) if n else (GREY, SMALL)
             parts.append(word(f"word {n}", x, FLOOR, text, ink, size=size))
@@ -95,6 +94,11 @@ def _poured(at: Step | None = None, words: Sequence[str] = TEXT) -> list[Part]:
         left, wide = (float(slices[n].look[name]) for name in ("x", "width"))
         ribbon = _ribbon((x, MOUTH, COLUMN - GAP), (left + wide / 2, RIM, wide))
         parts.append(area(f"pours {n}", ribbon, *((BLUE, 0.4) if n == FOLLOWED else (GREY, 0.2))))
+        if wide > ROOM:
+            much, look = f"{at.heads.mean(dim=0)[n]:.2f}", (INK, "middle", 20.0, 400)
+            if n == FOLLOWED:
+                look = GROUND, "middle", min(LARGE, wide / 2.7), HEAVY
+            slices.append(word(f"share {n}", left + wide / 2, middle + 0.36 * look[2], much, *look))
     return [*parts, *slices]
 
 
@@ -112,7 +116,7 @@ def _slices(key: str, such: Sequence[Step], corner: Place, size: Place) -> list[
 
 def _traded(over: bool, known: bool) -> list[Part]:
     """Two words that trade places: one passes over the other."""
-    half, middle = COLUMN / 2, LEFT + 3 * COLUMN
+    half, middle = COLUMN / 2, 3 * COLUMN
     far = (half**2 + HOP**2) / (2 * HOP)
     turned, parts = over * 2 * degrees(asin(half / far)), list[Part]()
     for text, way in (("boy", -1), ("king", 1)):
@@ -139,32 +143,45 @@ def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
 
 def _trained(such: Sequence[Step]) -> list[Part]:
     """All texts as trained, and which of them the film's own is."""
-    _, one, other, *_ = TRADED
-    (x, y), (a, b) = ONE, _corner(TRADED, ONE, PITCH)
-    right = x + PITCH * len(OTHERS) + 32
+    (a, b), low = _corner(TRADED, ONE, PITCH), ONE[1] + PITCH * len(OTHERS)
+    other, one = _traded(True, True)  # they are drawn where the other was
     return [
         *_squares(0, such, ONE, PITCH),
+        box(f"slice {FOLLOWED}", (a - 0.5, b - 0.5), (PITCH, PITCH), BLUE, 1),
         box("here", (a - 0.5, b - 0.5), (PITCH, PITCH), INK, 0, 3),
-        word("first", x - 6, b + 13, one, BLUE, "end", SMALL, HEAVY),
-        word("second", a + PITCH / 2, y - 10, other, size=SMALL),
-        word("way", right, 104, next(iter(WAYS)), INK, "start", SIZE, HEAVY),
-        word("count", right, 170, f"{sum(_copied(such))}", BLUE, "start", 68, HEAVY),
-        word("copied", right, 199, "copied", GREY, "start", SMALL),
+        other._replace(look={**other.look, "x": a + PITCH / 2 - COLUMN, "y": 28}),
+        one._replace(look={**one.look, "x": 25 + COLUMN, "y": b + 15}),
+        word("columns", 0, 28, "third word", GREY, "start", SMALL),
+        word("rows", 0, b + 37, "after", GREY, "start", SMALL),
+        word("rows too", 0, b + 59, f"“{TEXT[0]}”", GREY, "start", SMALL),
+        word("way", TELLS, 60, next(iter(WAYS)), INK, "start", SIZE, HEAVY),
+        word("count", TELLS, 124, f"{sum(_copied(such))}", BLUE, "start", 72, HEAVY),
+        word("texts", TELLS, 156, "texts get", GREY, "start", SMALL),
+        word("texts too", TELLS, 178, "what followed", GREY, "start", SMALL),
+        line("to none", [(TELLS - 32, low - 8), (TELLS - 8, low - 8)], GREY, 1.5),
+        word("none", TELLS, low - 24, "a word twice:", GREY, "start", SMALL),
+        word("none too", TELLS, low - 2, "no text", GREY, "start", SMALL),
     ]
 
 
 def _compared(such: Sequence[Sequence[Step]]) -> list[Part]:
     """For each way the mix, all texts, and how many get what followed."""
     (left, top), side = ALL, NARROW * len(OTHERS) - 1
-    names = {"mix": 53, "texts": top + side / 2 + 6, "copied": 243}
-    parts = [word(f"row {a}", left - 12, y, a, GREY, "end", SMALL) for a, y in names.items()]
+    names = [(70.0, "mean mix"), (top + 13, f"{len(SUCH)} texts"), (top + 91, "another")]
+    names += [(top + side, "word"), (235, "get what"), (257, "followed")]
+    parts = [word(f"row {a}", 0, y, a, GREY, "start", SMALL) for y, a in names]
+    parts.append(box("grey", (0, top + 58), (15, 15), GREY, 0.2))
     for n, (way, each) in enumerate(zip(WAYS, such, strict=True)):
         x, many = left + NEAR * n, f"{sum(_copied(each))}"
+        mix = _slices(f"mix {n}", each, (x - GAP / 2, 53), (side + GAP, 22))
+        at, wide = (float(mix[FOLLOWED].look[name]) for name in ("x", "width"))
+        much = float(torch.cat([step.heads for step in each]).mean(dim=0)[FOLLOWED])
         parts += [
-            word(f"way {n}", x, 22, way, INK, "start", 20, HEAVY),
-            *_slices(f"mix {n}", each, (x - GAP / 2, 36), (side + GAP, 24)),
+            word(f"way {n}", x, 16, way, INK, "start", 20, HEAVY),
+            word(f"much {n}", at + wide / 2, 46, f"{much:.2f}", BLUE, size=SIZE, weight=HEAVY),
+            *mix,
             *_squares(n, each, (x, top), NARROW),
-            word(f"count {n}", x, 250, many, BLUE, "start", 44, HEAVY),
+            word(f"count {n}", x, 253, many, BLUE, "start", 44, HEAVY),
         ]
     return parts
 
