@@ -150,14 +150,17 @@ def curve(
     thick: float = 2,
     opacity: float = 1,
     upright: bool = False,
+    bend: float = 0.5,
 ) -> Part:
     """A line that leaves its start and reaches its end level, as what flows from left to right.
 
     With `upright` it leaves and arrives upright, as what goes from one line of words to another.
+    It bends this share of the way from either end: less is straighter.
     """
     (x, y), (to_x, to_y) = start, end
-    across, down = (x + to_x) / 2, (y + to_y) / 2
-    bends = ((x, down), (to_x, down)) if upright else ((across, y), (across, to_y))
+    across, down = bend * (to_x - x), bend * (to_y - y)
+    level = ((x + across, y), (to_x - across, to_y))
+    bends = ((x, y + down), (to_x, to_y - down)) if upright else level
     path = " ".join(f"{a:.1f} {b:.1f}" for a, b in (*bends, end))
     return _stroke(key, f"M{x:.1f} {y:.1f}C{path}", colour, thick, opacity)
 

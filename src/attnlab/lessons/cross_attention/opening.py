@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, curve, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, curve, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, OCHRE, ORANGE, PURPLE
 
 ASKS = ("I", "read", "a", "book", "yesterday")
@@ -18,13 +19,14 @@ COLOURS = (BLUE, ORANGE, GREEN, OCHRE, PURPLE)  # of words that ask, and of what
 QUERIES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 0, 0, 1))
 KEYS = ((1, 0, 0, 0), (0, 0.7, 0, 0), (0, 0, 0, 1), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 1, 0, 0))
 LOUDER = 8  # times as large are the queries
-HIGH, LEFT = 270, 9  # of the sheet; of what the lines of words are
-PLACES = tuple(47 + 77 * n for n in range(len(ASKED)))  # of words, in all lines
+HIGH = 270
+PLACES = tuple(37 + 81.2 * n for n in range(len(ASKED)))  # of words, in all lines
 TO = PLACES[: len(ASKS)]
 THICK, THIN = 13, 3  # a line of weight 1; one that has no weight yet
 APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
+BEND = 0.3  # of a line's way, at both ends
 AROUND = 4  # how far a value that is brought back reaches beyond its line
-BIG, EACH = 24, 70  # weights; from one of two to the other
+BIG = 24  # the weight of a word's own
 READ, YESTERDAY = CROSSING = (ASKS.index("read"), ASKS.index("yesterday"))
 EVERY = range(len(ASKED))
 BACKWARDS = EVERY[::-1]
@@ -42,8 +44,8 @@ class Room(NamedTuple):
     name: str = ""
 
 
-WIDE = Room(228, 202, 80)
-ABOVE, BELOW = Room(119, 95, 31, 19), Room(119, 160, 214, 237, BACKWARDS, " below")
+FULL = Room(228, 202, 80)
+ABOVE, BELOW = Room(128, 97, 28, 16), Room(128, 174, 243, 266, BACKWARDS, " below")
 
 
 def opening() -> Film:
@@ -56,11 +58,21 @@ def opening() -> Film:
     reads = {READ: [helps, read]}
     own = {n: [m] for n, m in enumerate(best)}
     both = reads | {YESTERDAY: own[YESTERDAY]}
+    found = own | reads
     pair = [
-        *_lines(own, ABOVE),
-        *_words(own, ABOVE),
-        *_german(own, BELOW),
+        *_lines(found, ABOVE),
+        *_words(found, ABOVE),
+        *_german(found, BELOW),
         *_weights(own, ABOVE),
+        *(
+            word(half, WIDE, y, half, GREY, "end", SMALL)
+            for half, y in (("forwards", ABOVE.leaves), ("backwards", BELOW.leaves + 13))
+        ),
+    ]
+    waiting = [
+        part
+        for part in _lines(found, BELOW._replace(arrives=BELOW.arrives - 10), way=0)
+        if part.key.startswith(("rim", "value"))
     ]
     frames = [
         (
@@ -70,7 +82,7 @@ def opening() -> Film:
         (
             [
                 *_lines({READ: EVERY}, way=0),
-                dot("query", TO[READ], WIDE.leaves, THICK / 2 + AROUND, ORANGE),
+                dot("query", TO[READ], FULL.leaves, THICK / 2 + AROUND, ORANGE),
                 *_words({READ: EVERY}),
                 _heading("English: queries", 256),
             ],
@@ -87,20 +99,16 @@ def opening() -> Film:
             f"{shares[YESTERDAY][yesterday]:.2f}.",
         ),
         (
-            [*_lines(own), *_words(own), *_weights(own)],
+            [*_lines(found), *_words(found), *_weights(own)],
             "Each gives most weight to its own word. "
             f"Only “{ASKS[fits]}” finds it in its own place.",
         ),
         (
-            [
-                *pair,
-                word("asks what", TO[2], 203, "?", GREY, size=48, weight=700),
-                _heading("the same German, backwards", 265),
-            ],
+            [*pair, *waiting],
             "Now reverse the German. Will each word still find its own?",
         ),
         (
-            [*pair, *_lines(own, BELOW), _heading("backwards: the same weights", 265)],
+            [*pair, *_lines(found, BELOW)],
             "German backwards: each word still finds its own. In this model keys know no place.",
         ),
     ]
@@ -119,16 +127,16 @@ def weights(order: Sequence[int] = EVERY) -> list[list[float]]:
 
 
 def _heading(text: str, y: float) -> Part:
-    return word(text, LEFT, y, text, GREY, "start", SMALL, 600)
+    return word(text, 0, y, text, GREY, "start", SMALL, 600)
 
 
-def _words(found: Found, room: Room = WIDE) -> list[Part]:
+def _words(found: Found, room: Room = FULL) -> list[Part]:
     """The original, what each of its words means if there is room, and its translation.
 
     Those that are spoken of have the colour of their lines, and are bold.
     """
     parts = _german(found, room)
-    if room is WIDE:
+    if room is FULL:
         parts.append(_heading("German: keys and values", 18))
     for n, x in enumerate(TO):
         colour, weight = (COLOURS[n], 500) if n in found else (GREY, 400)
@@ -139,24 +147,26 @@ def _words(found: Found, room: Room = WIDE) -> list[Part]:
 def _german(found: Found, room: Room) -> list[Part]:
     lit, parts = {m: COLOURS[n] for n, ms in found.items() for m in ms}, list[Part]()
     for x, m in zip(PLACES, room.order, strict=True):
-        colour = lit.get(m, INK if room is WIDE else GREY)
+        colour = lit.get(m, INK if room is FULL else GREY)
         look = (colour, "middle", 20, 500 if m in lit else 400)
         parts.append(word(f"asked {m}{room.name}", x, room.top, ASKED[m], *look))
-        if room is WIDE:
+        if room is FULL:
             parts.append(
                 word(f"means {m}", x, room.top + 22, MEANS[m], lit.get(m, GREY), size=SMALL)
             )
     return parts
 
 
-def _weights(found: Found, room: Room = WIDE) -> list[Part]:
-    """Under words that ask, in the order of what they bring back."""
+def _weights(found: Found, room: Room = FULL) -> list[Part]:
+    """Under a word that asks, of the last that it brings back; of one before it, at its line."""
     shares, parts = weights(), list[Part]()
     for n, ms in found.items():
-        for at, m in enumerate(ms):
-            x, says = TO[n] + EACH * (at - (len(ms) - 1) / 2), f"{shares[n][m]:.2f}"
-            look = (COLOURS[n], "middle", BIG, 700)
-            parts.append(word(f"weight {n} {m}", x, room.low + 27, says, *look))
+        for m in ms:
+            says, x, y = (f"{shares[n][m]:.2f}", COLOURS[n]), TO[n], room.low
+            each = word(f"weight {n} {m}", x, y + 26, *says, size=BIG, weight=700)
+            if m != ms[-1]:
+                each = word(each.key, x - 16, y - 80, *says, "end", SMALL, 600)
+            parts.append(each)
     return parts
 
 
@@ -165,13 +175,13 @@ def _in_order(fits: int) -> list[Part]:
     parts = []
     for n, x in enumerate(TO):
         colour = COLOURS[n] if n == fits else GREY
-        ends = (WIDE.leaves, WIDE.arrives)
+        ends = (FULL.leaves, FULL.arrives)
         parts.append(line(f"place {n}", [(x, y) for y in ends], colour, THIN))
         parts += [dot(f"place {n} at {y}", x, y, 5, colour) for y in ends]
     return parts
 
 
-def _lines(found: Found, room: Room = WIDE, way: float = 1) -> list[Part]:
+def _lines(found: Found, room: Room = FULL, way: float = 1) -> list[Part]:
     """From words to those that answer, over the lines behind, and the values brought back.
 
     A line is as thick as its weight, and values have come all the way, 1. Where they have come
@@ -184,21 +194,22 @@ def _lines(found: Found, room: Room = WIDE, way: float = 1) -> list[Part]:
         "stroke-dashoffset": -99.9 + 99.9 * way,
     }
     for n, ms in found.items():
-        values, gap = list[Part](), APART * way
+        values, gap, ms = list[Part](), APART * way, sorted(ms, key=room.order.index)
         thicks = [THICK * (shares[n][room.order.index(m)] if way else 1 / len(ms)) for m in ms]
         left = TO[n] - (sum(thicks) + gap * (len(ms) - 1)) / 2
         for m, thick in zip(ms, thicks, strict=True):
-            key, arrives = f"{n} to {m}{room.name}", PLACES[room.order.index(m)]
-            ends = (left + thick / 2, room.leaves), (arrives, room.arrives)
+            key, to = f"{n} to {m}{room.name}", (PLACES[room.order.index(m)], room.arrives)
+            strand = partial(
+                curve, start=(left + thick / 2, room.leaves), end=to, upright=True, bend=BEND
+            )
+            edge, wide = 2 * min(EDGE, thick / 2), thick + 2 * AROUND
             if way:
-                parts.append(curve(f"edge {key}", *ends, GROUND, thick + 2 * EDGE, upright=True))
-            parts.append(curve(key, *ends, COLOURS[n], thick, upright=True))
-            wide = thick + 2 * AROUND
-            for kind, colour, size in (
-                ("rim", GROUND, wide + 2 * EDGE),
-                ("value", COLOURS[n], wide),
+                parts.append(strand(f"edge {key}", colour=GROUND, thick=thick + edge))
+            parts.append(strand(key, colour=COLOURS[n], thick=thick))
+            for value in (
+                strand(f"rim {key}", colour=GROUND, thick=wide + 2 * EDGE),
+                strand(f"value {key}", colour=COLOURS[n], thick=wide),
             ):
-                value = curve(f"{kind} {key}", *ends, colour, size, upright=True)
                 values.append(value._replace(look={**value.look, **along}))
             left += thick + gap
         parts += values

@@ -26,9 +26,10 @@ A = POWERS / POWERS.sum(axis=1, keepdims=True)
 HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 AIR, BAR, AWAY = 3, 5, 8  # between cells; how thick an axis is; how far from cells
-DEPTH = 24  # of a pile of sheets, to the right and down
-PALE, DEEP = 0.12, 0.6  # of cells of 0 and of the largest number
-CALL, CODED, NAME = 36, 36, 28  # the formula's line and size; of names
+SIDE, TOP, TALL = 33, 88, 46  # of cells: left of them, above them; a row
+DEPTH = 32  # of a pile of sheets, to the right and down
+PALE, DEEP, FAINT = 0.07, 0.6, 0.35  # of cells of 0 and of the largest number; a 0 that is written
+CALL, CODED, NAME = 28, 36, 28  # the formula's line and size; of names
 
 
 class Grid(NamedTuple):
@@ -86,7 +87,8 @@ class Array(NamedTuple):
         size: float = SMALL,
         seen: float = 1,
     ) -> Part:
-        text = self.written(number)
+        """A 0 is faint."""
+        text, seen = self.written(number), seen if number else seen * FAINT
         return word(f"{self.key} {place} says", *at, text, colour, size=size, opacity=seen)
 
     def written(self, number: float) -> str:
@@ -109,65 +111,60 @@ class Product(NamedTuple):
         """For each place on the shared axis, products."""
         return np.einsum("ns,so->sno", self.left, self.above)
 
-    def code(
-        self,
-        is_struck: bool = False,
-        last: str = "",
-        about: Place = (WIDE / 2, CALL),
-        size: float = CODED,
-    ) -> list[Part]:
-        """The formula; its last letter is struck, or stands for all after the arrow."""
-        parts, (x, y) = list[Part](), about
-        signs = self.formula[:-3] + last if last else self.formula
-        for n, sign in enumerate(signs):
-            is_off = is_struck and n == len(signs) - 1
-            at = x + 0.6 * size * (n - 4.5 + 0.35 * is_off)
-            weight = 700 if sign in COLOURS else 400
-            colour = COLOURS.get(sign, INK)
-            sized = (colour, "middle", size, weight, 1, CODE)
-            parts.append(word(f"code {n}", at, y, sign, *sized))
-        if is_struck:
-            ends = [(at - 0.33 * size, y), (at + 0.33 * size, y - 0.56 * size)]
-            parts.append(line("code struck", ends, INK, size / 10))
-        return parts
+    def code(self, last: str, x: float = 0) -> list[Part]:
+        """The formula, with this after its arrow."""
+        look = ("start", CODED)
+        return [
+            word(
+                f"code {n}",
+                x + 0.6 * CODED * n,
+                CALL,
+                sign,
+                COLOURS.get(sign, INK),
+                *look,
+                700 if sign in COLOURS else 400,
+                face=CODE,
+            )
+            for n, sign in enumerate(self.formula[:-3] + last)
+        ]
 
     def room(self) -> list[Part]:
         """One array is the front wall, the other the ceiling: they meet at the axis they share."""
         (left, above, *_), (n, o, shared) = self.looks, tuple(self.formula[-3:])
         rows, (many, deep) = len(self.left), self.above.shape
-        wall = Grid((44, 132), (0, 40), (328 / many, 0))
-        ceiling = Grid(wall.corner, wall.across, (72 / deep, -66 / deep))
-        parts = self.code(last="?")
+        wall = Grid((SIDE + 8, 142), (0, 40), (364 / many, 0))
+        ceiling = Grid(wall.corner, wall.across, (64 / deep, -94 / deep))
+        (x, y), (right, meets) = ceiling.at(many, deep / 2), wall.at(0, many)
+        parts = self.code("?")
         for (s, j), each in np.ndenumerate(self.above):
             parts += above.cell(f"{s} {j}", ceiling.outline(s, j), each)
         for (i, s), each in np.ndenumerate(self.left):
             parts += left.cell(f"{i} {s}", wall.outline(i, s), each)
-        x, y = ceiling.at(many, deep / 2)
         return [
             *parts,
             _bar(n, wall.at(0, 0, -AWAY), wall.at(rows, 0, -AWAY)),
             _bar(shared, wall.at(0, 0), wall.at(0, many)),
             _bar(o, ceiling.at(many, 0, AWAY), ceiling.at(many, deep, AWAY)),
-            _letter(n, (wall.corner[0] - AWAY - 16, wall.at(rows / 2, 0)[1] + 7)),
-            _letter(shared, (wall.at(0, many)[0] + 20, wall.corner[1] + 20)),
-            _letter(o, (x + 34, y + 16)),
-            _name(self.names[0], (408, 208)),
-            _name(self.names[1], (56, 96)),
+            _letter(n, (0, wall.at(rows - 0.5, 0)[1] + 8)),
+            _letter(shared, (right + 10, meets + 24)),
+            _letter(o, (x + 19, y + 20)),
+            _name(self.names[0], (0, meets + 30)),
+            _name(self.names[1], (0, meets - 48)),
         ]
 
     def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
         """Sheets along an axis, what is worked framed; copies from behind them move onto one.
 
-        No 0 is written but a framed one; beside their sum only framed products are, if rounded.
+        Beside their sum only framed products are written, if they are rounded.
         """
         gone, (*_, product, _), parts = self.formula[-1], self.looks, []
         for s, numbers in enumerate(self.each()):
             sheet = first.moved(s * pitch)
             copy, card = (each.outline(0, 0, *numbers.shape) for each in (onto or sheet, sheet))
             parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), not onto))
-            parts.append(area(f"sheet {gone} {s}", card, GROUND))
+            parts.append(area(f"sheet {gone} {s}", card, GROUND, 1, GROUND))
             for place, each in np.ndenumerate(numbers):
-                seen = place == self.worked or (each != 0 and not (onto and product.digits))
+                seen = place == self.worked or not (onto and product.digits)
                 sized = (sheet.outline(*place), each, SMALL, seen)
                 parts += product.cell(_at(s, *place), *sized)
             parts.append(_around(f"{gone} {s}", sheet, self.worked))
@@ -176,59 +173,59 @@ class Product(NamedTuple):
     def sheets(self) -> list[Part]:
         """Each is a table of products, with what is multiplied beside it and over it."""
         (left, above, *_), (n, o, shared) = self.looks, tuple(self.formula[-3:])
-        parts = [*self.code(), *self.stack(self.first, self.pitch)]
+        parts = [*self.code(self.formula[-3:]), *self.stack(self.first, self.pitch)]
         for (i, s), each in np.ndenumerate(self.left):
             off = s * self.pitch - 5 - 0.29 * SMALL * len(left.written(each))
             at = self.first.at(i + 0.5, 0, off)
             at = (at[0], at[1] + 6.5)
-            parts.append(left.says(f"{i} {s}", at, each, left.colour, seen=1 if each else 0.4))
+            parts.append(left.says(f"{i} {s}", at, each, left.colour))
         for (s, j), each in np.ndenumerate(self.above):
             x, y = self.first.at(0, j + 0.5, s * self.pitch)
             at = (x, y - 8)
-            parts.append(above.says(f"{s} {j}", at, each, above.colour, seen=1 if each else 0.4))
+            parts.append(above.says(f"{s} {j}", at, each, above.colour))
         (x, y), many = self.first.at(len(self.left), 0), len(self.above)
         end = x + (many - 1) * self.pitch + self.above.shape[1] * self.first.across[0]
         return [
             *parts,
-            *_arrow(shared, 6, y + 26, end),
-            _letter(n, (14, self.first.at(1.5, 0)[1] + 8), "of sheets"),
-            _letter(o, (14, self.first.corner[1] - 8), "of sheets"),
+            *_arrow(shared, y + 24, end),
+            _letter(n, (0, self.first.at(1.5, 0)[1] + 8), "of sheets"),
+            _letter(o, (0, TOP - AWAY), "of sheets"),
         ]
 
     def pressed(self, first: Grid, pitch: float, flat: Grid) -> list[Part]:
         """The sheets, and the one that they become."""
-        gone, (rows, columns) = self.formula[-1], self.each().shape[1:]
-        (x, y), middle = first.at(rows, 0), flat.at(0, columns / 2)[0]
+        gone, (many, rows, columns) = self.formula[-1], self.each().shape
+        (end, _), (_, low) = first.at(0, columns, (many - 1) * pitch), first.at(rows, 0)
         return [
-            *self.code(is_struck=True),
+            *self.code(self.formula[-3:-1]),
             *self.stack(first, pitch, flat),
-            *self.result(flat, NAME),
+            *self.result(flat),
             _around(f"sum {gone}", flat, self.worked),
-            *_arrow(gone, x, y + 22, middle - 22),
-            _name(self.names[2], (middle, y + 32)),
+            *_arrow(gone, low + 24, end),
         ]
 
-    def result(self, flat: Grid, size: float) -> list[Part]:
+    def result(self, flat: Grid) -> list[Part]:
         """What the sheets become: its sides are the letters that are left."""
         n, o, gone = tuple(self.formula[-3:])
         numbers = self.each().sum(axis=0)
         rows, columns = numbers.shape
         parts = [area(f"under {gone}", flat.outline(0, 0, rows, columns), GROUND, 1, GROUND)]
         for place, number in np.ndenumerate(numbers):
-            parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, size)
+            parts += self.looks[3].cell(_at(*place), flat.outline(*place), number, NAME)
         (left, low), (middle, top) = flat.at(rows, 0, -AWAY), flat.at(0, columns / 2)
         return [
             *parts,
             _bar(n, (left, top), (left, low)),
             _bar(o, (flat.corner[0], top - AWAY), (flat.at(0, columns)[0], top - AWAY)),
-            _letter(n, (left - 16, (top + low) / 2 + 7)),
-            _letter(o, (middle, top - AWAY - 8)),
+            _letter(n, (flat.corner[0] - SIDE, (top + low) / 2 + 7)),
+            _letter(o, (middle, top - 2 * AWAY), anchor="middle"),
+            _name(self.names[2], (flat.corner[0] - SIDE, top - 2 * AWAY)),
         ]
 
     def pile(self, left: float) -> list[Part]:
         """The formula, and under it its result, on the sheets that were pressed into it."""
         gone, (many, rows, columns) = self.formula[-1], self.each().shape
-        flat, parts = Grid((left + 42, 104), (0, 44), (132 / columns, 0)), list[Part]()
+        flat, parts = Grid((left + SIDE, TOP), (0, TALL), (128 / columns, 0)), list[Part]()
         x, y = flat.corner
         for s in range(many):
             off = DEPTH * (many - s) / many
@@ -238,13 +235,12 @@ class Product(NamedTuple):
         right, top = flat.at(0, columns, AWAY)
         end, low = right + DEPTH, top + DEPTH
         return [
-            *self.code(is_struck=True, about=(left + 112, CALL), size=CODED - 2),
+            *self.code(self.formula[-3:-1], left),
             *parts,
-            *self.result(flat, NAME - 2),
+            *self.result(flat),
             _bar(gone, (right, top - 3), (end, low - 3)),
-            _letter(gone, (end + 6, low + 28)),
-            line(f"struck {gone}", [(end - 4, low + 30), (end + 16, low + 10)], INK, 3.5),
-            _name(self.names[2], (left + 16, 88))._replace(key="name at the corner"),
+            line(f"struck {gone}", [(end - 12, top - 2), (end + 22, top - 2)], INK, 2.5),
+            _letter(gone, (end + 5, top + 6), anchor="middle"),
         ]
 
 
@@ -260,22 +256,22 @@ def _bar(axis: str, start: Place, end: Place) -> Part:
     return line(f"axis {axis}", [start, end], COLOURS[axis], BAR)
 
 
-def _arrow(axis: str, start: float, y: float, end: float) -> list[Part]:
+def _arrow(axis: str, y: float, end: float) -> list[Part]:
     """Along an axis, whose letter is where it starts."""
     tip = [(end - 8, y - 8), (end, y), (end - 8, y + 8)]
     return [
-        _letter(axis, (start + 8, y + 7), "along"),
-        line(f"along {axis}", [(start + 30, y), (end, y)], COLOURS[axis], BAR),
+        _letter(axis, (0, y + 7), "along"),
+        line(f"along {axis}", [(SIDE + 4, y), (end, y)], COLOURS[axis], BAR),
         line(f"tip {axis}", tip, COLOURS[axis], BAR),
     ]
 
 
-def _letter(axis: str, place: Place, at: str = "beside") -> Part:
-    return word(f"letter {axis} {at}", *place, axis, COLOURS[axis], size=NAME, weight=700)
+def _letter(axis: str, place: Place, at: str = "beside", anchor: str = "start") -> Part:
+    return word(f"letter {axis} {at}", *place, axis, COLOURS[axis], anchor, NAME, 700)
 
 
 def _name(name: str, place: Place) -> Part:
-    return word(f"name {name}", *place, name, size=NAME, weight=700)
+    return word(f"name {name}", *place, name, INK, "start", NAME, 700)
 
 
 def _mixed(one: str, other: str) -> str:
@@ -296,8 +292,8 @@ SCORES = Product(
         Array("S", SUMS, 4),
     ),
     (0, 0),
-    Grid((48, 94), (0, 44), (29, 0)),
-    114,
+    Grid((48, TOP), (0, TALL), (29, 0)),
+    115,
 )
 MIX = Product(
     "nm,mv->nvm",
@@ -311,16 +307,18 @@ MIX = Product(
         Array("Z", _mixed(BLUE.drawn, PURPLE.drawn), 10, 1),
     ),
     (2, 0),
-    Grid((80, 94), (0, 44), (47, 0)),
-    150,
+    Grid((80, TOP), (0, TALL), (47, 0)),
+    153,
 )
 
 
 def opening() -> Film:
     """The film."""
-    tall = (0, 46)
-    scores = SCORES.pressed(Grid((4, 90), tall, (25, -8)), 85, Grid((372, 90), tall, (35, 0)))
-    mix = MIX.pressed(Grid((8, 90), tall, (37, -8)), 90, Grid((304, 90), tall, (82, 0)))
+    flat = [
+        Grid((left, TOP), (0, TALL), ((WIDE - left) / n, 0)) for left, n in ((382, 3), (320, 2))
+    ]
+    scores = SCORES.pressed(Grid((0, TOP), (0, TALL), (25, -8)), 82, flat[0])
+    mix = MIX.pressed(Grid((0, TOP), (0, TALL), (37, -8)), 90, flat[1])
     first = [part._replace(key=f"first {part.key}") for part in SCORES.pile(0)]
     told = "A letter left out after the arrow is added up."
     told += " Each kept letter is a side of the result."
@@ -331,6 +329,6 @@ def opening() -> Film:
         (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
         (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
         (mix, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
-        ([*first, *MIX.pile(WIDE / 2 + 8)], told),
+        ([*first, *MIX.pile(WIDE / 2 + 14)], told),
     ]
     return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)
