@@ -32,13 +32,13 @@ APART = 12  # from one arc's foot to the next, at one word
 BADGE, WAITING = 12, 29  # a number's radius; from one to the next that waits
 WAY = (330, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 423, 112  # of the next word's box: its middle and its width
-HEADING, ROWS, BAND = 40, {"on": 48, "off": 86}, 32  # of the table, under words; how tall rows are
-COLUMNS = {TEXT[-1]: 210, ONE: 345}  # their middles
+LEFT, HEADING, BAND = 112, 40, 32  # of rows; y of their columns' heads, under words; how tall
+ROWS = {"on": 48, "off": 86}  # tops, under words
+COLUMNS = {TEXT[-1]: 190, ONE: 340}  # their middles
 ROW = {name: f"head {SUBJECT + 1} {name}" for name in ROWS}
 OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
 WHOSE = {"on": ITS, "off": LAST}  # who decides
 BARS, BAR = {"on": 168, "off": 208}, 30  # tops of how often each noun decides; how tall they are
-LEFT = 112  # where they begin
 ALL = 2 * len(SINGULAR) * len(PLURAL) * len(BESIDE)  # sentences that are counted
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
@@ -206,8 +206,8 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     parts, floor = list[Part](), _line(state)
     for name in dict.fromkeys(row for row, _ in tried):
         y = floor + ROWS[name]
-        parts.append(box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12))
-        parts.append(word(f"row {name}", 10, y + 22, ROW[name], GREY, "start", SMALL))
+        parts.append(box(f"band {name}", (LEFT, y), (WIDE - LEFT, BAND), WHOSE[name], 0.12))
+        parts.append(word(f"row {name}", 0, y + 22, ROW[name], GREY, "start", SMALL))
     for last in dict.fromkeys(last for _, last in tried):
         weight, y = 600 if last == state.last else 400, floor + HEADING
         parts.append(word(f"of {last}", COLUMNS[last], y, last, GREY, weight=weight))

@@ -21,7 +21,7 @@ BOOK, CHIP, THICK = 44, (131, 48), 88  # how high a book is; its share's column;
 LEFT, RIGHT, BAND, WIDE = 179, 213, 8, 80  # ends of ribbons; widths of their ends and the answer
 SCALE, SWING, MARK = 315, 2 * UNIT, 341  # the answer's scale, a step on it, books' arrows beside it
 ENDS, TITLE, RESULT = 480, 72, 30  # of results; their name; their size
-BAR, THIN, SHARE, ASIDE = 140.0, 4, 680, 59
+BAR, THIN, SHARE, ASIDE = 140.0, 4, 680, 59  # bars' left; at first; px for 1; books' way
 LEAVES = sum(SPINE) + PAGE[1] - ASIDE + 4  # beside books, then
 Numbers = Sequence[float]
 
@@ -257,10 +257,10 @@ def _bar(n: int, grown: bool) -> list[Part]:
     if not grown:
         return [*parts, _result("slope", n, slope)]
     product = f"{says.lstrip('+')} × {share:.2f} ="
-    end, aside = middle + 30 + LETTER * RESULT * len(slope), high + 20 if away < 0 else -9
+    end, aside = middle + 34 + LETTER * RESULT * len(slope), high + 20 if away < 0 else -9
     return [
         *parts,
-        word(f"area {name}", middle + 16, row, product, INK, "end", SMALL),
+        word(f"area {name}", middle + 20, row, product, INK, "end", SMALL),
         _result("slope", n, slope, (end, row)),
         word(f"wide {name}", middle, top + aside, f"share {share:.2f}", colour, size=SMALL),
     ]
