@@ -13,12 +13,12 @@ TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same ag
 LAST, AGAIN, ROWS = len(TEXT) - 1, TEXT.index(TEXT[0], 1), range(1, len(TEXT))
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
 HIGH, COUNT, HEAD, TOP, TALL = 270, 38, 60, 68, 33  # of the sheet; lines over rows; of rows
-LEFT, STEP = 54, 42  # where rows begin; how wide a word's place is
+LEFT, STEP = 50, 42  # where rows begin; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
-EDGE, SHUT = (LEFT + STEP * n for n in (len(TEXT), LAST))  # where rows end, and masked ones
-ONE, SIX, COPY = 322, 398, 388  # where guesses begin; what could be copied
-EQUAL, TICK = 375, 468  # middles of signs
-LETTERS, NAME, LARGE = 20, 30, 50  # sizes of words
+EDGE = LEFT + STEP * len(TEXT)  # where rows end
+ONE, SIX, COPY = 356, 415, 386  # where guesses begin; what could be copied
+RULE, TICK = 404, 470  # middles of what parts them, and of signs
+LETTERS, NAME, LARGE = 20, 30, 40  # sizes of words
 SEEN, CLOTH, COPIED, DARK = 0.1, 0.14, 0.3, 0.4  # seen; still to come; copied; of weight 1
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
@@ -52,7 +52,7 @@ def opening() -> Film:
             [
                 *_masked(rows),
                 *_count("one", ONE, 1),
-                word("equal", EQUAL, COUNT - 3, "=", GREY, size=36),
+                line("rule", [(RULE, COUNT - 28), (RULE, TOP + TALL * LAST - 4)], GREY, 1),
                 *_count("six", SIX, LAST),
                 *_column("one", ONE, in_one),
                 *_column("six", SIX, alone),
@@ -102,27 +102,27 @@ def _copying() -> list[Part]:
 
 def _masked(rows: list[list[float]]) -> list[Part]:
     """One pass behind the mask."""
-    name = word("hides", SHUT - 14, TOP + TALL + 6, "mask", GROUND, "end", NAME, 700)
-    return [*_map(0), *_listening(rows, LAST, is_told=True), *_mask(LAST, SHUT), name]
+    name = word("hides", EDGE - 14, TOP + TALL + 6, "mask", GROUND, "end", NAME, 700)
+    return [*_map(0), *_listening(rows, LAST, is_told=True), *_mask(LAST, dark=1), name]
 
 
 def _map(ahead: int) -> list[Part]:
     """What each word that asks can see of the text, which stands once: so many words ahead."""
     asks = _column("asks", 0, TEXT[:LAST], ORANGE)
-    return [*_seen(ahead), *asks, *_text(LAST)[: LAST + ahead]]
+    return [*_seen(ahead), *asks, *_text(LAST, end=INK if ahead else GREY)]
 
 
 def _seen(ahead: int) -> list[Part]:
     return [_cell(f"seen {row}", row, 0, GREY, SEEN, min(row + ahead, len(TEXT))) for row in ROWS]
 
 
-def _text(row: int, opacity: float = 1) -> list[Part]:
+def _text(row: int, opacity: float = 1, end: str | Colour = INK) -> list[Part]:
     """A row of words, over all."""
-    words = TEXT if row == LAST else TEXT[:row]
-    return [
-        word(f"word {m} of {row}", PLACES[m], HEAD, each, size=LETTERS, weight=600, opacity=opacity)
-        for m, each in enumerate(words)
-    ]
+    parts = []
+    for m, each in enumerate(TEXT if row == LAST else TEXT[:row]):
+        ink, key = end if m == LAST else INK, f"word {m} of {row}"
+        parts.append(word(key, PLACES[m], HEAD, each, ink, "middle", LETTERS, 600, opacity))
+    return parts
 
 
 def _column(which: str, x: float, words: Sequence[str], colour: str | Colour = INK) -> list[Part]:
@@ -156,14 +156,14 @@ def _word(
     return word(key, x, _line(row), text, colour, anchor, LETTERS, weight)
 
 
-def _mask(n: int, edge: float = EDGE, is_open: bool = False) -> list[Part]:
+def _mask(n: int, is_open: bool = False, dark: float = CLOTH) -> list[Part]:
     """It hides from the last words of so many rows what follows; it opens to the right."""
     hem = []
     for row in ROWS:
-        x = edge if is_open else LEFT + STEP * min(row, n)
+        x = EDGE if is_open else LEFT + STEP * min(row, n)
         hem += [(x, TOP + TALL * min(row - 1, n)), (x, TOP + TALL * min(row, n))]
-    corners = [(edge, TOP), *hem, (edge, hem[-1][1])]
-    return [area("mask", corners, PURPLE, CLOTH if edge == EDGE else 1)]
+    corners = [(EDGE, TOP), *hem, (EDGE, hem[-1][1])]
+    return [area("mask", corners, PURPLE, dark)]
 
 
 def _listening(rows: list[list[float]], n: int, is_told: bool = False) -> list[Part]:

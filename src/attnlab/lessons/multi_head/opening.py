@@ -24,20 +24,21 @@ LAYER, SUBJECT = small.head("subject")  # counted from 0: the second, whose head
 HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LETTERS = 270, 25
-PLACES = places(TEXT, LETTERS, gap=15, left=1)
-LINES, COUNTED = (222, 162, 142), 84  # of words, over as many rows of a table; over bars
+PLACES = places(TEXT, LETTERS, gap=15)
+LINES, COUNTED = (222, 162, 144), 110  # of words, over as many rows of a table; over bars
 TALL = {3: 102, 0: 73, 2: 44, 1: 15}  # heads' arcs
 TALLER, PALER = 1.5, 0.4  # how much, until a verb comes; others', beside the subject's
 APART = 12  # from one arc's foot to the next, at one word
 BADGE, WAITING = 12, 29  # a number's radius; from one to the next that waits
 WAY = (330, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 423, 112  # of the next word's box: its middle and its width
-HEADING, ROWS, BAND = 40, {"on": 48, "off": 90}, 38  # of the table, under words; how tall rows are
-COLUMNS = {TEXT[-1]: 210, ONE: 345}  # their middles
-ROW = {"on": f"with head {SUBJECT + 1}", "off": "without it"}
+LEFT, HEADING, BAND = 112, 40, 32  # of rows; y of their columns' heads, under words; how tall
+ROWS = {"on": 48, "off": 86}  # tops, under words
+COLUMNS = {TEXT[-1]: 190, ONE: 340}  # their middles
+ROW = {name: f"head {SUBJECT + 1} {name}" for name in ROWS}
 OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
 WHOSE = {"on": ITS, "off": LAST}  # who decides
-BARS, BAR = {"on": 138, "off": 208}, 62  # tops of how often each noun decides; how tall they are
+BARS, BAR = {"on": 168, "off": 208}, 30  # tops of how often each noun decides; how tall they are
 ALL = 2 * len(SINGULAR) * len(PLURAL) * len(BESIDE)  # sentences that are counted
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
@@ -172,8 +173,14 @@ def _next(floor: float, verb: str | None, led: Colour) -> list[Part]:
     return [
         line("way", [(x, y), (to, y)], own, thick),
         line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, thick),
-        box("next", (NEXT - BOX / 2, floor - 36), (BOX, 52), colour, 0.12, 2),
-        word("verb", NEXT, floor + 1, verb or "?", colour, size=32, weight=600),
+        *_boxed("verb", floor, verb or "?", colour),
+    ]
+
+
+def _boxed(key: str, floor: float, verb: str, colour: Colour) -> list[Part]:
+    return [
+        box(f"{key}'s box", (NEXT - BOX / 2, floor - 36), (BOX, 52), colour, 0.12, 2),
+        word(key, NEXT, floor + 1, verb, colour, size=32, weight=600),
     ]
 
 
@@ -199,13 +206,13 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     parts, floor = list[Part](), _line(state)
     for name in dict.fromkeys(row for row, _ in tried):
         y = floor + ROWS[name]
-        parts.append(box(f"band {name}", (0, y), (WIDE, BAND), WHOSE[name], 0.12))
-        parts.append(word(f"row {name}", 10, y + 25, ROW[name], GREY, "start", SMALL))
+        parts.append(box(f"band {name}", (LEFT, y), (WIDE - LEFT, BAND), WHOSE[name], 0.12))
+        parts.append(word(f"row {name}", 0, y + 22, ROW[name], GREY, "start", SMALL))
     for last in dict.fromkeys(last for _, last in tried):
         weight, y = 600 if last == state.last else 400, floor + HEADING
         parts.append(word(f"of {last}", COLUMNS[last], y, last, GREY, weight=weight))
     for (row, last), verb in tried.items():
-        x, y = COLUMNS[last], floor + ROWS[row] + 27
+        x, y = COLUMNS[last], floor + ROWS[row] + 24
         parts.append(word(f"{row} {last}", x, y, verb, WHOSE[row], size=24, weight=600))
         if verb != VERB:  # crossed, since it is wrong
             at, y = x + 44, y - 8
@@ -220,25 +227,23 @@ def _counted() -> list[Part]:
     """How often each noun decides."""
     says = f"{ALL:,} sentences whose nouns disagree"
     parts = [
-        word("whose", NEXT, COUNTED - 54, f"{_named(SUBJECT)} off", GREY),
+        *_boxed("kept", COUNTED - 62, VERB, ITS),
+        word("if on", WAY[1], COUNTED - 66, "on", GREY, "end", SMALL),
+        word("if off", WAY[1], COUNTED - 27, "off", GREY, "end", SMALL),
         word("of all", 0, BARS["on"] - 12, says, GREY, "start", SMALL),
     ]
     for name, y in BARS.items():
-        last = follows_last(OFFS[name])
-        meet = (1 - last) * WIDE
-        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", 0, 1 - last)
-        decides = f"{ROW[name]}: {noun} noun decides"
+        last, wide = follows_last(OFFS[name]), WIDE - LEFT
+        meet = LEFT + (1 - last) * wide
+        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", LEFT, 1 - last)
         parts += [
-            box(f"band {name}", (x, y), (share * WIDE, BAR), WHOSE[name]),
-            word(f"row {name}", x + 14, y + 38, decides, GROUND, "start", SMALL),
-            word(f"most {name}", WIDE - 14, y + 44, f"{share:.0%}", GROUND, "end", 36, 700),
+            word(f"row {name}", 0, y + 21, ROW[name], GREY, "start", SMALL),
+            box(f"band {name}", (x, y), (share * wide, BAR), WHOSE[name]),
+            word(f"who {name}", x + 10, y + 21, f"{noun} noun decides", GROUND, "start", SMALL),
+            word(f"most {name}", WIDE - 10, y + 24, f"{share:.0%}", GROUND, "end", 26, 700),
         ]
-    return [
-        *parts,
-        box("few", (0, y), (meet, BAR), ITS),
-        word("few first", meet / 2, y + 27, "first", GROUND, size=SMALL),
-        word("few share", meet / 2, y + 49, f"{1 - last:.0%}", GROUND, size=SMALL),
-    ]
+    few = word("few first", LEFT, y + BAR + 20, f"first {1 - last:.0%}", ITS, "start", SMALL)
+    return [*parts, box("few", (LEFT, y), (meet - LEFT, BAR), ITS), few]
 
 
 def _arcs(state: State) -> list[Part]:
@@ -247,11 +252,11 @@ def _arcs(state: State) -> list[Part]:
     parts = []
     for n, head in enumerate(TALL):
         start = PLACES[-1] + APART * ((len(TALL) - 1) / 2 - n)
-        tall = TALL[head] * (TALLER if state.off is None else 1)
+        tall = TALL[head] * (TALLER if state.counted or state.off is None else 1)
         pull = tall / 0.75
         if not state.seen:  # it may look at any word
-            may = (f"asks {n}", start, PLACES[n], floor, 1, GREY)
-            parts.append(arc(*may, pull=pull, dashes=OFF, thickest=2))
+            may = arc(f"asks {n}", start, PLACES[n], floor, 1, GREY, pull=pull, thickest=2)
+            parts.append(may)
         if head not in state.seen:
             at = NEXT + WAITING * (head - 1.5), _line(state) - 146
             badges += [] if state.counted else _badge(head, *at, GREY, GROUND)

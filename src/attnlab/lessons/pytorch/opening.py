@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
+from attnlab.figures.live.parts import INK, LETTER, SMALL, Part, Place, box, curve, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 # The lesson's: scores of three books, and the number on the page of each.
@@ -15,13 +15,13 @@ BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0
 COLOURS = (GREEN, BLUE, PURPLE)
 STEP = 0.1  # how far a score is raised
 
-HIGH, BOTTOM, UNIT, HEADS = 270, 302, 31, 15  # of the sheet; y of 0; px for 1; columns' names
-SCORE, SPINE, PAGE = 27, (56, 26), (82, 34)  # middle of scores; left and width of a book's parts
-BOOK, CHIP, THICK = 44, (122, 48), 88  # how high a book is; its share's column; px for a share of 1
-LEFT, RIGHT, BAND, WIDE = 170, 206, 8, 84  # ends of ribbons; widths of their ends and the answer
-SCALE, SWING, MARK = 310, 2 * UNIT, 340  # the answer's scale, a step on it, books' arrows beside it
-ENDS, TITLE, RESULT, WORKED = 479, 78, 30, 427  # of results; their name; their size; before them
-BAR, THIN, SHARE, ASIDE = 132.0, 4, 320, 56  # bars' left; at first; px for 1; books' way
+HIGH, BOTTOM, UNIT, HEADS = 270, 284, 29, 17  # of the sheet; y of 0; px for 1; columns' names
+SPINE, PAGE = (60, 26), (86, 34)  # left and width of a book's parts
+BOOK, CHIP, THICK = 44, (131, 48), 88  # how high a book is; its share's column; px for a share of 1
+LEFT, RIGHT, BAND, WIDE = 179, 213, 8, 80  # ends of ribbons; widths of their ends and the answer
+SCALE, SWING, MARK = 315, 2 * UNIT, 341  # the answer's scale, a step on it, books' arrows beside it
+ENDS, TITLE, RESULT = 480, 72, 30  # of results; their name; their size
+BAR, THIN, SHARE, ASIDE = 140.0, 4, 680, 59  # bars' left; at first; px for 1; books' way
 LEAVES = sum(SPINE) + PAGE[1] - ASIDE + 4  # beside books, then
 Numbers = Sequence[float]
 
@@ -52,7 +52,13 @@ def opening() -> Film:
             f"Raise B's: its share grows, but the answer stays: {answer(raised(b)):.2f}.",
         ),
         Frame(
-            [*rest, *_zoomed(z), *_moves([a, c, b]), *_slopes(), division],
+            [
+                *rest,
+                *_zoomed(z),
+                *_moves([a, c, b]),
+                *_results("slope", dict(enumerate(slopes(SCORES)))),
+                division,
+            ],
             "Movement ÷ step is nearly a slope. All three together: the gradient.",
         ),
         Frame(
@@ -112,8 +118,8 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
     chip = CHIP[0] + CHIP[1] / 2
     parts = [
         box("ground", (RIGHT, middle - THICK / 2), (WIDE, THICK), GROUND),
-        word("scores", SCORE, HEADS, "score", GREY, size=SMALL),
-        word("values", PAGE[0] + PAGE[1] / 2 - 10, HEADS, "value", GREY, size=SMALL),
+        word("scores", 0, HEADS, "score", GREY, "start", SMALL),
+        word("values", PAGE[0], HEADS, "value", GREY, size=SMALL),
         word("shares", chip, HEADS, "share", GREY, size=SMALL),
     ]
     top = middle - THICK / 2
@@ -133,7 +139,7 @@ def _stage(scores: Numbers, lifted: int | None = None) -> list[Part]:
             *(each._replace(look={**each.look, "stroke-linecap": "butt"}) for each in ribbons),
             box(f"part {name}", (RIGHT, top), (BAND, thick), colour, 0.4),
             *_book(name, y, f"{value:g}", colour),
-            word(f"score {name}", SCORE, y + 7, f"{scores[n]:.2f}", **look),
+            word(f"score {name}", 0, y + 7, f"{scores[n]:.2f}", anchor="start", **look),
             box(f"chip {name}", (CHIP[0], y - thick / 2), (CHIP[1], thick), colour),
             word(f"share {name}", chip, y + 6.5, f"{share:.2f}", GROUND, size=SMALL, weight=600),
         ]
@@ -184,15 +190,14 @@ def _row(n: int) -> float:
 
 def _results(title: str, numbers: Mapping[int, float], places: int = 0) -> list[Part]:
     """A column of numbers of books."""
-    parts = [word("results", ENDS, TITLE, title, GREY, "end", SMALL)]
-    for n, number in numbers.items():
-        key, says = f"{title} {BOOKS[n]}", _signed(number, places)
-        parts.append(word(key, ENDS, _row(n) + 10, says, COLOURS[n], "end", RESULT, 700))
-    return parts
+    name = word("results", ENDS, TITLE, title, GREY, "end", SMALL)
+    return [name, *(_result(title, n, _signed(each, places)) for n, each in numbers.items())]
 
 
-def _slopes() -> list[Part]:
-    return _results("slope", dict(enumerate(slopes(SCORES))))
+def _result(title: str, n: int, says: str, at: Place | None = None) -> Part:
+    """In the column, or somewhere else."""
+    (x, y), colour = (at, INK) if at else ((ENDS, _row(n) + 10), COLOURS[n])
+    return word(f"{title} {BOOKS[n]}", x, y, says, colour, "end", RESULT, 700)
 
 
 def _by(n: int) -> float:
@@ -220,39 +225,45 @@ def _moves(books: Sequence[int]) -> list[Part]:
 
 def _bars(worked: Sequence[int] = ()) -> list[Part]:
     """From the answer's height to values', B's over C's; of these books as wide as shares."""
-    y = _y(z := answer(SCORES))
+    y, are_all = _y(z := answer(SCORES)), len(worked) == len(BOOKS)
+    says, look = (
+        ("area = slope", (INK, "end", 22, 600)) if are_all else ("slope", (GREY, "end", SMALL))
+    )
     return [
-        word("values", PAGE[0] + PAGE[1] / 2 - 10 - ASIDE, HEADS, "value", GREY, size=SMALL),
-        line("level", [(LEAVES, y), (BAR + SHARE / 2, y)], INK, 1.5, cap="butt"),
         *(part for n in (0, 2, 1) for part in _bar(n, n in worked)),
         *_answer((LEAVES + BAR) / 2 - 2, z, y - 7),
-        *_slopes(),
+        word("results", ENDS, TITLE, says, *look),
     ]
 
 
 def _bar(n: int, grown: bool) -> list[Part]:
-    """A book, its value's level, and how far that is from the answer."""
+    """A book, its value's level, how far that is from the answer, and its slope."""
     name, colour, away = BOOKS[n], COLOURS[n], VALUES[n] - answer(SCORES)
-    y, share, high = _y(VALUES[n]), weights(SCORES)[n], UNIT * abs(away)
-    full, says = SHARE * share, _signed(away)
-    parts = _book(name, y, f"{VALUES[n]:g}", colour, ASIDE)
-    if grown:
-        product = f"{says} × {share:.2f} ="
-        parts.append(word(f"area {name}", WORKED, _row(n) + 10, product, INK, "end"))
+    y, share, slope = _y(VALUES[n]), weights(SCORES)[n], _signed(slopes(SCORES)[n])
+    after, full, says = BAR + SHARE * weights(SCORES)[0], SHARE * share, _signed(away)
+    left, top, high, filled = BAR, min(y, y + UNIT * away), UNIT * abs(away), 0.5
+    dashes, far = "2 5", (BAR - 8, top + 44, "end")
     if not away:  # after A's
-        left = BAR + SHARE * weights(SCORES)[0]
-        zero = word(f"far {name}", left + full / 2, y - 10, says, colour, size=24, weight=700)
-        return [*parts, box(f"pull {name}", (left, y - THIN / 2), (full, THIN), colour), zero]
-    top, wide = min(y, y + UNIT * away), full if grown else THIN
-    parts += [
-        line(f"level {name}", [(LEAVES, y), (BAR + full, y)], GREY, 1.5, 1, "2 5"),
-        box(f"pull {name}", (BAR, top), (wide, high), colour, 0.5),
-        word(f"far {name}", BAR - 8, top + 44, says, colour, "end", 24, 700),
+        left, top, high, filled = after, y - THIN / 2, THIN, 1
+        dashes, far = "", (after + 8, y - 9, "start")
+    middle, row = left + full / 2, 9 + _y((VALUES[n if away else 0] + answer(SCORES)) / 2)
+    level = [(LEAVES, y), (left + full if grown else after, y)]
+    parts = [
+        *_book(name, y, f"{VALUES[n]:g}", colour, ASIDE),
+        line(f"level {name}", level, GREY if away else INK, 1.5, 1, dashes, "butt"),
+        box(f"pull {name}", (left, top), (full if grown else THIN, high), colour, filled),
+        word(f"far {name}", *far[:2], says, colour, far[2], 24, 700),
     ]
-    if grown:
-        aside, wide_as = -9 if away > 0 else high + 21, f"share {share:.2f}"
-        parts.append(word(f"wide {name}", BAR + full / 2, top + aside, wide_as, colour, size=SMALL))
-    return parts
+    if not grown:
+        return [*parts, _result("slope", n, slope)]
+    product = f"{says.lstrip('+')} × {share:.2f} ="
+    end, aside = middle + 34 + LETTER * RESULT * len(slope), high + 20 if away < 0 else -9
+    return [
+        *parts,
+        word(f"area {name}", middle + 20, row, product, INK, "end", SMALL),
+        _result("slope", n, slope, (end, row)),
+        word(f"wide {name}", middle, top + aside, f"share {share:.2f}", colour, size=SMALL),
+    ]
 
 
 def _signed(number: float, places: int = 0) -> str:
