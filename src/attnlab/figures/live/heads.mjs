@@ -45,7 +45,7 @@ function words({ label, shown, names, onChoose }) {
 
 function draw(body, model) {
   body.classList.add("several-heads");
-  let list, maps, drawings, looks, frames, table, next, size;
+  let list, maps, drawings, looks, frames, table, shares, next, size;
   let framed = 0;
   // The row is kept here until it is sent: Python's echo of the last one would undo it.
   let chosen = model.get("row");
@@ -55,7 +55,7 @@ function draw(body, model) {
   const said = element("p", { class: "unseen", "aria-live": "polite" });
 
   const show = (row) => {
-    const { heads, named: { queries, keys }, weights, most, claims, told: sentences } = model.get("state");
+    const { named: { queries }, weights, most, claims, told: sentences } = model.get("state");
     frames.forEach((each) => {
       each[framed]?.setAttribute("display", "none");
       each[row].removeAttribute("display");
@@ -71,12 +71,17 @@ function draw(body, model) {
       [...drawing.querySelector(".keys").children].forEach((key, m) =>
         key.classList.toggle("best", best > 0 && weights[h][row][m] === best));
     });
+    if (shares.open) write();
+  };
+
+  const write = () => {
+    const { heads, named: { queries, keys }, weights } = model.get("state");
     keys.forEach((key, m) =>
       heads.forEach((head, h) => {
-        const share = weights[h][row][m];
+        const share = weights[h][framed][m];
         const [face, ink] = shade(share);
         const text = share.toFixed(2);
-        table.paint(m, h, { text, name: `${head}: ${queries[row]} to ${key}: ${text}`, face, ink });
+        table.paint(m, h, { text, name: `${head}: ${queries[framed]} to ${key}: ${text}`, face, ink });
       }),
     );
   };
@@ -135,13 +140,15 @@ function draw(body, model) {
     const longest = heads.length <= LINE ? Math.max(queries.length, keys.length) : Infinity;
     const caption = element("summary");
     table = { ...grid({ label: "weights of the query", rows: names.keys, columns: heads }), caption };
+    shares = element("details", { class: "shares" }, caption, told, table.node);
+    shares.addEventListener("toggle", () => shares.open && write()); // numbers that nobody sees are not written
     body.replaceChildren(
       found,
       ...(next ? [next.node] : []),
       list.node,
       element("div", { class: `maps ${heads.length > 7 ? "small" : ""} ${longest <= WORDED ? "worded" : ""} ${longest <= FEW ? "few" : ""}` }, ...drawings),
       element("p", { class: "hint" }, `${meaning} Choose a query on a map${next ? ", and press a head's name to switch it off." : "."}`),
-      element("details", { class: "shares" }, caption, told, table.node), said,
+      shares, said,
     );
   };
 
