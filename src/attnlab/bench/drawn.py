@@ -29,7 +29,7 @@ WORDS: dict[Quantity, tuple[str, str]] = {
     "seconds": ("slower", "faster"),
     "bytes": ("more", "less"),
 }
-NOUNS: dict[Quantity, str] = {"seconds": "time", "bytes": "memory allocated"}
+NOUNS: dict[Quantity, str] = {"seconds": "time, log", "bytes": "memory allocated, log"}
 LOOKS = tuple(
     (colour, marker, line)
     for line, markers in (("-", "osD^v"), ("--", "PX*<>"))
@@ -90,7 +90,7 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
             _gap(axes, beside, quantity)
         else:
             _guides(axes, measured, quantity, by_name.get(focus, ()))
-        axes.set(xscale="log", yscale="log", xlabel="N, tokens")
+        axes.set(xscale="log", yscale="log", xlabel="N, tokens, log")
         axes.margins(x=0.02)
         ticks = lengths[::-1][::2]  # the longest is one
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks])

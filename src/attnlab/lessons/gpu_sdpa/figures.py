@@ -94,7 +94,7 @@ def speeds() -> Picture:
             axes.axhline(at, color=GREY, linewidth=1, label=f"the GPU's peak: {at:.0f}")
             said.append(f"{peak['device']} at best {at:.0f}")
     axes.set_xscale("log", base=2)
-    axes.set(xlabel="N, tokens", xlim=(x[0] / 1.2, x[-1] * 1.1), ylim=(0, None))
+    axes.set(xlabel="N, tokens, log", xlim=(x[0] / 1.2, x[-1] * 1.1), ylim=(0, None))
     first = ahead[0][0] if ahead else x[-1]  # every other one has a name, this among them
     axes.set_xticks(x, [f"{n:,}" * ((m - x.index(first)) % 2 == 0) for m, n in enumerate(x)])
     axes.locator_params(axis="y", nbins=3)
