@@ -166,7 +166,7 @@ def _computing() -> list[Part]:
     says, times = f"computing: at least {least}, in both", f"{slow / fast:.0f}× as fast"
     return [
         *feet,
-        word("least", x, y, says, INK, "start", SMALL),
+        word("least", x, y, says, GREEN, "start", SMALL),
         word("fast", FAST, TOPS["sdpa"] + TALL / 2 + 12 + LOWER, times, INK, "start", HERO, 700),
         _total("sdpa", "0 trips of scores"),
     ]
