@@ -3,7 +3,7 @@
 Both times are bars on one scale, from left to right, each between the chip over it and memory under
 it. In attend's are six trips of its scores, to memory or back. An arrow is as wide as its trip's
 least time: all bytes of the scores, at the fastest that this memory was measured to be. The scores
-of PyTorch's call stay on the chip, a tile at a time. At the feet of both bars is computing's least
+of PyTorch's call stay on the chip, a tile at a time. Under both memories is computing's least
 time, at the fastest that was measured: with all trips it is longer than attend took, so some of
 both is at the same time. What else travels is little, and not drawn. All that was measured is the
 newest that is recorded beside the lesson, for its longest text, in float16.
@@ -15,7 +15,7 @@ from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, Part, area, box, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 from attnlab.lessons.gpu_sdpa.kept import recorded
 
 WAYS = {"naive": "attend", "sdpa": "PyTorch's call"}  # as recorded
@@ -27,11 +27,12 @@ DONE = (0, 1, 3, 5, 6, 6)  # trips, in each frame but the last
 
 HIGH, LEFT, LONG = 270, 0, 340  # of the sheet; its edge; the longer bar
 LANE, ASIDE, PAST = 394, 402, 12  # its right end; names of places; from a bar to words
-TOPS, TALL = {"naive": 40, "sdpa": 178}, 76  # of the bars; how high they are
-NAME, PLACE, FOOT = 18, 8, 5  # a name over its bar; off it, a place; high
-COMPUTES, TILE, TIP, AIR = 22, 12, 14, 5  # high: computing, a tile, an arrow's tip; between
-BIG, HERO = 24, 37  # sizes of names and times
+TOPS, TALL = {"naive": 32, "sdpa": 177}, 70  # of the bars; how high they are
+NAME, FOOT = 15, 5  # a name over its bar; high: a place
+COMPUTES, TILE, TIP, AIR = 10, 12, 14, 8  # high: computing, a tile, an arrow's tip; off memory
+BIG, HERO = 22, 34  # sizes of names and times
 DIM, FAST = 0.45, 232  # what waits; where it says how fast
+LOWER = 10  # numbers under words about tiles
 
 
 def opening() -> Film:
@@ -95,18 +96,18 @@ def _long(seconds: float) -> float:
 
 def _sheet(trips: int, dim: bool = False, ends: bool = False) -> list[Part]:
     """Both bars, the call's dim or not, and what attend's scores have done."""
-    high = TALL - (COMPUTES + AIR) * ends
-    parts = [*_bar("naive", high), *_bar("sdpa", high, DIM if dim else 1), *_arrows(trips, high)]
+    low = LOWER * (trips == TRIPS and not dim)
+    parts = [*_bar("naive"), *_bar("sdpa", low, DIM if dim else 1), *_arrows(trips)]
     if trips:
         least = f"{TRIPS} trips: at least {1000 * TRIPS * trip():.3g} ms"
         parts += [_total("naive", least if ends else f"{trips} × {_size()}"), *_places("naive")]
     return parts
 
 
-def _bar(way: str, high: float, opacity: float = 1) -> list[Part]:
-    """A time, its name over it and its number at its end, in the middle of what is so high."""
+def _bar(way: str, low: float = 0, opacity: float = 1) -> list[Part]:
+    """A time, its name over it and its number at its end, so far under the middle."""
     top, long = TOPS[way], _long(longest()[way]["seconds"])
-    x, y, time = LEFT + long + PAST, top + high / 2 + 13, _ms(longest()[way]["seconds"])
+    x, y, time = LEFT + long + PAST, top + TALL / 2 + 12 + low, _ms(longest()[way]["seconds"])
     return [
         word(f"name {way}", LEFT, top - NAME, WAYS[way], INK, "start", BIG, 700, opacity),
         box(f"bar {way}", (LEFT, top), (long, TALL), ORANGE, 0.22, opacity=opacity),
@@ -116,28 +117,29 @@ def _bar(way: str, high: float, opacity: float = 1) -> list[Part]:
 
 def _total(way: str, text: str) -> Part:
     """Of all trips, over the end of a lane."""
-    return word(f"total {way}", LANE, TOPS[way] - NAME, text, BLUE, "end", weight=700)
+    return word(f"total {way}", LANE, TOPS[way] - NAME, text, BLUE, "end", SMALL, 700)
 
 
-def _arrows(trips: int, high: float) -> list[Part]:
-    """The first trips, so high, in attend's bar, side by side as wide as each takes."""
+def _arrows(trips: int) -> list[Part]:
+    """The first trips, in attend's bar, side by side as wide as each takes."""
     top, wide, parts = TOPS["naive"], _long(trip()), list[Part]()
     for n in range(1, TRIPS + 1):
         far, (left, right) = float(n <= trips), (LEFT + wide * (n - 1), LEFT + wide * n - 1.5)
-        start, way = (top + 2, 1) if n % 2 else (top + high - 2, -1)
-        tip, x = start + way * (high - 4) * far, (left + right) / 2
+        start, way = (top, 1) if n % 2 else (top + TALL, -1)
+        tip, x = start + way * TALL * far, (left + right) / 2
         back = tip - way * TIP * far
         corners = [(left, start), (left, back), (x, tip), (right, back), (right, start)]
         parts.append(area(f"trip {n}", corners, BLUE, opacity=far))
         if far:
-            parts.append(word(f"number {n}", x, top + high / 2 + 7, f"{n}", GROUND, weight=700))
+            y = top + TALL / 2 + 6
+            parts.append(word(f"number {n}", x, y, f"{n}", GROUND, size=SMALL, weight=700))
     return parts
 
 
 def _places(way: str) -> list[Part]:
     """The chip, over a bar, and memory, under it."""
     parts = []
-    for name, y, filled in (("chip", TOPS[way] - PLACE, 1), ("memory", TOPS[way] + TALL + 3, 0.5)):
+    for name, y, filled in (("chip", TOPS[way] - FOOT, 1), ("memory", TOPS[way] + TALL, 0.5)):
         parts.append(box(f"{name} {way}", (LEFT, y), (LANE - LEFT, FOOT), GREY, filled))
         parts.append(word(f"is {name} {way}", ASIDE, y + 8, name, GREY, "start", SMALL))
     return parts
@@ -145,25 +147,29 @@ def _places(way: str) -> list[Part]:
 
 def _stays() -> list[Part]:
     """Tiles of the call's scores, one after another, at the chip."""
-    top, apart = TOPS["sdpa"] + 3, _long(longest()["sdpa"]["seconds"]) / TILES
-    x = [LEFT + apart * (n + 0.5) - TILE / 2 for n in range(TILES)]
-    tiles = [box(f"tile {n}", (at, top), (TILE, TILE), BLUE) for n, at in enumerate(x)]
-    return [*_places("sdpa"), *tiles]
+    top, long = TOPS["sdpa"] + 4, _long(longest()["sdpa"]["seconds"])
+    x = [LEFT + long * (n + 0.5) / TILES - TILE / 2 for n in range(TILES)]
+    tiles = [box(f"tile {n}", (at, top), (TILE, TILE), PURPLE) for n, at in enumerate(x)]
+    says = word("tiles", LEFT + long + PAST, top + 12, "scores, in tiles", PURPLE, "start", SMALL)
+    return [*_places("sdpa"), *tiles, says]
 
 
 def _computing() -> list[Part]:
-    """Its least time in both bars, and how much sooner the call is done."""
+    """Its least time under both memories, and how much sooner the call is done."""
     slow, fast = (longest()[way]["seconds"] for way in WAYS)
-    x, least = LEFT + _long(fast) + PAST, f"computing: at least {_ms(computing())}"
-    y = TOPS["sdpa"] + (TALL - COMPUTES - AIR) / 2 + 13
-    parts = [word("fast", FAST, y, f"{slow / fast:.0f}× as fast", INK, "start", 32, 700)]
-    for way, top in TOPS.items():
-        foot = top + TALL - 2
-        parts += [
-            box(f"computes {way}", (LEFT, foot - COMPUTES), (_long(computing()), COMPUTES), GREEN),
-            word(f"least {way}", x, foot - 5, least, INK, "start", SMALL),
-        ]
-    return [*parts, _total("sdpa", "0 trips of scores")]
+    long, below = _long(computing()), TALL + FOOT + AIR
+    feet = [
+        box(f"computes {way}", (LEFT, top + below), (long, COMPUTES), GREEN)
+        for way, top in TOPS.items()
+    ]
+    x, y, least = LEFT + _long(fast) + PAST, TOPS["naive"] + below + 11, _ms(computing())
+    says, times = f"computing: at least {least}, in both", f"{slow / fast:.0f}× as fast"
+    return [
+        *feet,
+        word("least", x, y, says, GREEN, "start", SMALL),
+        word("fast", FAST, TOPS["sdpa"] + TALL / 2 + 12 + LOWER, times, INK, "start", HERO, 700),
+        _total("sdpa", "0 trips of scores"),
+    ]
 
 
 def _size() -> str:

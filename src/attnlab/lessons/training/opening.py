@@ -31,15 +31,15 @@ BEGINS = 10  # the step with which the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
 NEAR = "of layer 1's weight goes one letter back"
-BY = ("1 letter", "2 letters")  # from which a guess is made
+BY = ("guess from 1 letter", "from 2 letters")
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
-AXIS, ASIDE, RIGHT = 6, 358, 473  # where steps begin, levels' names, and the last letter
+AXIS, RIGHT, EDGE = 6, 473, 479  # where steps begin, the last letter is, and names end
 PITCH, SIZE = 29.1, 24  # from letter to letter; of letters
 SAYS, FLOOR, LINE = 24, 84, 110  # lines: the share, arcs' ends, letters
-HEAD, LOW, TICKS, STEP = 136, 244, 266, 1.08  # of the chart; its foot; steps; width of one
+HEAD, LOW, TICKS, STEP = 136, 244, 266, 0.96  # of the chart; its foot; steps; width of one
 LEAST, UNIT = 1.9, 102  # the loss at its foot, and the height of 1
 MOST, PALEST = 2, 0.02  # of a letter's arcs, and the least weight that is drawn
 NEAREST, FARTHER = 46, 1.2  # pull of an arc to the letter before; more for each further
@@ -82,9 +82,14 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
         for n, each in enumerate(reversed(letters))
     ]
     parts += [
-        word("share", 0, SAYS, f"{share:.0%}", BLUE, "start", 30, 700),
-        word("near", 80, SAYS, NEAR, BLUE, "start"),
+        word("share", 0, SAYS, f"{share:.0%}", BLUE, "start", 26, 700),
+        word("near", 67, SAYS, NEAR, BLUE, "start"),
     ]
+    if step == STEPS[-1]:
+        left, right, top, low = _at(1) - 7, EDGE, LINE + 10, LINE + 16
+        under = [(left, top), (left, low), (right, low), (right, top)]
+        two = word("two", EDGE, LINE + 34, "2 letters", GREY, "end", SMALL)
+        parts += [line("last", under, GREY), two]
     return Frame(parts, _told(step, loss, share))
 
 
@@ -108,7 +113,7 @@ def _told(step: int, loss: float, share: float) -> str:
 
 def _steps(step: int) -> list[Part]:
     """Under the chart: the one that is now is dark."""
-    parts = [word("step", ASIDE, TICKS, "steps", GREY, "start", SMALL)]
+    parts = [word("step", EDGE, TICKS, "steps", GREY, "end", SMALL)]
     for at in sorted({0, 100, 200, 300, step}):
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
@@ -117,12 +122,12 @@ def _steps(step: int) -> list[Part]:
 
 def _levels(by_counts: list[float]) -> list[Part]:
     """How low a loss can be by one letter and by two."""
-    parts = [word("guess", ASIDE, HEAD + 14, "guess from", GREY, "start", SMALL)]
+    parts = list[Part]()
     for by, loss in zip(BY, by_counts, strict=True):
-        y, ends = _high(loss), (0, ASIDE - 12)
+        y, ends = _high(loss), (0, EDGE)
         parts += [
             line(f"level {by}", [(x, y) for x in ends], GREY, 1.5, dashes="4 6"),
-            word(by, ASIDE, y + 6, f"{by}: {loss:.1f}", GREY, "start", SMALL),
+            word(by, EDGE, y - 7, f"{by}: {loss:.1f}", GREY, "end", SMALL),
         ]
     return parts
 
@@ -152,7 +157,8 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
         place = _along(JUMP[0] + 38), _high(known["by_counts"][0]) - 9
         parts.append(word("turn", *place, f"{began} → {ends}", BLUE, "start", SMALL, 600))
     under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
-    at = (x + 12, y + 25) if under else (min(x + 4, ASIDE - 120), y - 15)
+    off, most = 15 if step < STEPS[-1] else 26, _along(STEPS[-1]) - 100
+    at = (x + 12, y + 25) if under else (min(x + 4, most), y - off)
     return [*parts, now(*at), dot("dot", x, y, 7, ORANGE)]
 
 
