@@ -43,6 +43,7 @@ LARGEST = (EDGE - CELL - 8, 85)  # the largest score so far
 LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts
 DARK, PALE, FACE = 0.6, 0.2, 0.35  # of a largest score, others, a block
 SIDES, BOTH, ONE, TALLER = (1, 247), 232, 97, 40  # both ways in the end: lefts, width; px for 1
+EDGED = {"stroke": GROUND, "stroke-width": "1.5"}  # columns beside columns
 HEADS, BOXES, INSET, HERO = 40, 55, 12, 64  # line over them, tops, to what they hold; the answer
 
 
@@ -281,20 +282,23 @@ def _both(met: list[Kept]) -> list[Part]:
     y, (start, left) = LOW - high, (float(side + INSET) for side in SIDES)
     right, size = left + ONE * last.s, (BOTH, LOW + 3 - BOXES)
     columns = _columns(0, weights, VALUES, start, (), 1, ONE, TALLER)
+    middles = start + ONE * (weights.cumsum() - weights / 2)
+    said, over = f"{last.answer:.1f}", middles[weights.argmax()]
     parts = [
-        *_holds(SIDES[0], TOKENS, GREY, "at once"),
-        *_holds(SIDES[1], BLOCK, ORANGE, "at a time"),
+        *_holds(SIDES[0], TOKENS, GREY, "scores at once"),
+        *_holds(SIDES[1], BLOCK, ORANGE, "scores at a time"),
         box("once in", (SIDES[0], BOXES), size, GREY, 0.04, 2),
         box("kept in", (SIDES[1], BOXES), size, ORANGE, 0.04, 2),
-        *(p._replace(key=f"once {p.key}") for p in columns),
+        *(p._replace(key=f"once {p.key}", look={**p.look, **EDGED}) for p in columns),
         box("block", (left, y), (right - left, high), ORANGE, FACE),
     ]
     for n, name in zip(range(0, TOKENS, BLOCK), NAMES, strict=True):
-        x, top = start + ONE * (weights[:n].sum() + weights[n] / 2), LOW - TALLER * VALUES[n]
-        parts.append(word(f"once {name}", x, top - 7, name, size=SMALL, weight=600))
+        top = LOW - TALLER * VALUES[n]
+        parts.append(word(f"once {name}", middles[n], top - 7, name, size=SMALL, weight=600))
     return [
         *parts,
         line("same", [(start, y), (right, y)], INK, 3),
-        word("level", left, y - 12, f"{last.answer:.1f}", INK, "start", HERO, 700),
+        word("once level", over, y - 12, said, size=44, weight=700),
+        word("level", left, y - 12, said, INK, "start", HERO, 700),
         word("answer", left, y - 70, "answer", GREY, "start", SMALL),
     ]

@@ -35,7 +35,7 @@ FLOOR, MOUTH, RIM, THICK = 36, 54, 182, 56  # y of the text, ribbons' ends; the 
 HOP = 14  # how far words that trade places go up and down
 SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
 ONE, PITCH, TELLS = (76, 42), 15, 326  # a large grid; from square to square; what is right of it
-ALL, NARROW, NEAR = (98, 86), 7.6, 134  # small ones; from each way to the next
+ALL, NARROW, NEAR = 86, 9.8, 167  # three grids: their top, pitch; from each to the next
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -53,12 +53,13 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{own.word}” is written.",
         f"“{other}” and “{one}” trade places. The mix is nearly the same, and “{ways[0].word}” is "
         "written.",
-        f"Blurred half way to equal, in all heads and layers: “{other}” is still by far the widest "
-        "slice, and is written.",
-        f"All equal, in all heads and layers: no slice is widest, and “{ways[2].word}” is written.",
+        f"This layer and the one before are blurred half way to equal: “{other}” is still by far "
+        "the widest, and is written.",
+        f"All equal, in all heads and layers: “{ways[2].word}”, there twice, is written.",
         f"Now {len(SUCH)} texts, a square each: any two of {len(OTHERS)} words. As trained, all "
         "get the word that followed.",
-        f"Half way to equal, {sum(half)} texts still get what followed; all equal, {sum(few)}.",
+        f"Blurred half way, {sum(half)} of {len(SUCH)} texts still get the word that followed; "
+        f"all equal, {sum(few)}.",
     )
     sheets = [_poured(), _poured(own), *(_poured(each, TRADED) for each in ways)]
     sheets += [_trained(such[0]), _compared(such)]
@@ -82,7 +83,7 @@ def _poured(at: Step | None = None, words: Sequence[str] = TEXT) -> list[Part]:
         word("wrote", BESIDE, middle + 13, wrote, hue, "start", LARGE, HEAVY),
         *_traded(words != TEXT, at is not None),
     ]
-    slices = _slices("slice", [at], (0, RIM), (WIDTH, THICK)) if at else []
+    slices = _slices(at.heads.mean(dim=0)) if at else []
     for n, text in enumerate(("start", *words)):
         x = COLUMN * (n + 0.5)
         if n not in (FOLLOWED, FOLLOWED + 1):
@@ -102,12 +103,11 @@ def _poured(at: Step | None = None, words: Sequence[str] = TEXT) -> list[Part]:
     return [*parts, *slices]
 
 
-def _slices(key: str, such: Sequence[Step], corner: Place, size: Place) -> list[Part]:
-    """The mix, on average over texts."""
-    mix, (left, top), (wide, high) = torch.cat([at.heads for at in such]).mean(dim=0), corner, size
-    ends = accumulate((wide * mix).tolist(), initial=left)
+def _slices(mix: torch.Tensor) -> list[Part]:
+    """The mix, from edge to edge."""
+    ends = accumulate((WIDTH * mix).tolist(), initial=0.0)
     return [
-        box(f"{key} {n}", ((a + b - w) / 2, top), (w, high), *look)
+        box(f"slice {n}", ((a + b - w) / 2, RIM), (w, THICK), *look)
         for n, (a, b) in enumerate(pairwise(ends))
         for w in [max(b - a - GAP, 0.5)]
         for look in [(BLUE, 1) if n == FOLLOWED else (GREY, 0.5)]
@@ -165,24 +165,19 @@ def _trained(such: Sequence[Step]) -> list[Part]:
 
 
 def _compared(such: Sequence[Sequence[Step]]) -> list[Part]:
-    """For each way the mix, all texts, and how many get what followed."""
-    (left, top), side = ALL, NARROW * len(OTHERS) - 1
-    names = [(70.0, "mean mix"), (top + 13, f"{len(SUCH)} texts"), (top + 91, "another")]
-    names += [(top + side, "word"), (235, "get what"), (257, "followed")]
-    parts = [word(f"row {a}", 0, y, a, GREY, "start", SMALL) for y, a in names]
-    parts.append(box("grey", (0, top + 58), (15, 15), GREY, 0.2))
+    """For each way all texts, and how many of them get what followed."""
+    parts = list[Part]()
     for n, (way, each) in enumerate(zip(WAYS, such, strict=True)):
-        x, many = left + NEAR * n, f"{sum(_copied(each))}"
-        mix = _slices(f"mix {n}", each, (x - GAP / 2, 53), (side + GAP, 22))
-        at, wide = (float(mix[FOLLOWED].look[name]) for name in ("x", "width"))
-        much = float(torch.cat([step.heads for step in each]).mean(dim=0)[FOLLOWED])
+        x, many = NEAR * n, f"{sum(_copied(each))}"
         parts += [
-            word(f"way {n}", x, 16, way, INK, "start", 20, HEAVY),
-            word(f"much {n}", at + wide / 2, 46, f"{much:.2f}", BLUE, size=SIZE, weight=HEAVY),
-            *mix,
-            *_squares(n, each, (x, top), NARROW),
-            word(f"count {n}", x, 253, many, BLUE, "start", 44, HEAVY),
+            word(f"way {n}", x, 16, way, INK, "start", SIZE, HEAVY),
+            word(f"count {n}", x, 72, many, BLUE, "start", 60, HEAVY),
+            *_squares(n, each, (x, ALL), NARROW),
         ]
+    looks = (0, BLUE, 1, "the word that followed"), (2, GREY, 0.2, "another word")
+    for n, colour, filled, name in looks:
+        parts.append(box(f"square {n}", (NEAR * n, 249), (15, 15), colour, filled))
+        parts.append(word(f"means {n}", NEAR * n + 22, 263, name, GREY, "start", SMALL))
     return parts
 
 
