@@ -135,11 +135,12 @@ def _look(n: int, head: int, right: bool, way: str, at: Shelf, key: str) -> list
     x, y = at.place(n, head)
     up = NEAR[-1] - n if n in NEAR else 2
     start, high = at.place(BOOKS)[0], at.top - at.rise * (LOWEST + up * STEP)
-    small, colour, s = at.long / WIDE, _colour(right), at.side
+    small, colour = at.long / WIDE, _colour(right)
     floor = at.top - FLOOR * small
     turns = [step * pi / 40 for step in range(21)]
     bow = [(start + (x - start) * sin(t), floor + (high - floor) * cos(t)) for t in turns]
     is_kept = way != "window" or n in NEAR
+    s = at.side * (1 if is_kept else 1.5)
     mark = [(x + across * s, y + down * s) for across, down in (FOUND if right else MISSED)]
     dashes = "1 0" if right else f"{6 * small:.1f} {7 * small:.1f}"
     asks = word(f"ask {up}", start, high + 6.5, "?", GROUND, size=SMALL, weight=HEAVY)
