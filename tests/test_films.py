@@ -15,7 +15,7 @@ import torch
 
 from attnlab import small
 from attnlab.figures.live.film import LONGEST, Film
-from attnlab.figures.live.parts import SMALL, WIDE
+from attnlab.figures.live.parts import INK, SMALL, WIDE
 from attnlab.figures.palette import BLUE, GREY, ORANGE
 from attnlab.lessons import name_of, slugs
 from attnlab.lessons.cost import opening as tiles_film
@@ -440,14 +440,11 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     sides = [[texts[-1].get(f"{it} {book}") for it in ("far", "wide", "area")] for book in "ABC"]
     assert sides == [
         ["+4", "share 0.25", "4 × 0.25 ="],
-        ["0", "share 0.25", "0 × 0.25 ="],
+        [None, "share 0.25", "0 × 0.25 ="],
         ["−2", "share 0.50", "−2 × 0.50 ="],
     ]
-    assert [each["results"] for each in texts[1:]] == [
-        *["moved"] * 3,
-        *["slope"] * 3,
-        "area = slope",
-    ]
+    assert [each["results"] for each in texts[1:-1]] == [*["moved"] * 3, *["slope"] * 3]
+    assert texts[-1]["headline"] == "area = slope"
     assert [texts[3][f"moved {book}"] for book in "ABC"] == ["+0.10", "0", "−0.10"]
     assert texts[4]["division"] == "≈ 0.10 ÷ 0.1"
     looks = shown("05-pytorch")
@@ -1346,34 +1343,42 @@ def test_arcs_end_over_what_is_read_and_ink_is_what_a_way_keeps() -> None:
 
     known, frames = json.loads(film.RECORDED.read_text("utf-8")), shown("12-shortcuts")
     turns = [(way, test) for way in film.WAYS for test in film.ASKS]
-    shelves = [(way, "", film.SHELF, parts) for (way, _), parts in zip(turns, frames, strict=False)]
-    shelves += [("window", "window ", film.ENDS["window"], frames[-1])]
-    shelves += [("shared", "", film.ENDS["shared"], frames[-1])]
-    for way, key, at, parts in shelves:
-        assert _ink(parts, key) / at.side == pytest.approx(80 * film.share(way) * at.side, rel=0.01)
+    scenes = [(*turn, "", film.SHELF, parts) for turn, parts in zip(turns, frames, strict=False)]
+    for (way, test), at in film.ENDS.items():  # the last frame's: one glides there
+        key = "" if (way, test) == turns[-1] else f"{way} {test} "
+        scenes.append((way, test, key, at, frames[-1]))
+    for way, test, key, at, all_parts in scenes:
+        others = () if key else [f"{way} {test} " for way, test in film.ENDS]
+        parts = {
+            name.removeprefix(key): look
+            for name, look in all_parts.items()
+            if name.startswith(key) and not any(map(name.startswith, others))
+        }
+        assert _ink(parts) / at.side == pytest.approx(80 * film.share(way) * at.side, rel=0.01)
         rows = 1 if way == "shared" else 4
         for part, books in (("far", range(15)), ("near", range(15, 20))):  # and the question
-            held = [parts[name] for n in range(4) if (name := f"{key}kept {part} {n}") in parts]
+            held = [parts[name] for n in range(4) if (name := f"kept {part} {n}") in parts]
             assert len(held) == (0 if (way, part) == ("window", "far") else rows)
             for look in held:
                 left, right = points(look)[:, 0]
                 assert [n for n in range(20) if left < at.place(n)[0] < right] == [*books]
-    for (way, test), parts in zip(turns, frames, strict=False):
-        at, (far, *near) = film.SHELF, known[way]["reads"]
+        far, *near = known[way]["reads"]
         reads = near if test == "near" else [far]
         drops = way == "window" and test == "far"  # nothing is kept of it
         rows_of: dict[int, set[float]] = {}  # by head: where what it reads is drawn
         kept = {points(parts[name])[0, 1] for name in parts if name.startswith("kept near")}
         asked = {(look["cx"], look["cy"]) for name, look in parts.items() if "asks" in name}
-        begun = set()
+        begun, small = set(), at.long / WIDE
         for n, row, right in reads:
             look, mark = parts[f"look {n}"], points(parts[f"mark {n}"])
-            colour = (BLUE if right else GREY).drawn
-            assert (look["stroke"], look["stroke-dasharray"]) == (colour, "1 0" if right else "6 7")
+            colour = BLUE.drawn if right else INK
+            assert look["stroke"] == colour
+            assert (look["stroke-dasharray"] == "1 0") == right
             begin, end = points(look)[[0, -1]].tolist()
             begun.add(tuple(begin))
             assert begin[0] == pytest.approx(at.place(film.BOOKS)[0], abs=0.06)
-            assert end == pytest.approx([at.place(n)[0], at.top - film.FLOOR], abs=0.06)
+            assert end[0] == pytest.approx(at.place(n)[0], abs=0.06)
+            assert end[1] == pytest.approx(at.top - film.FLOOR * small, abs=0.06)
             assert len(mark) == (3 if right else 5)  # a tick or a cross
             assert abs(mark.mean(axis=0)[0] - end[0]) < 1
             assert (f"read {n}" in parts) != drops
@@ -1397,11 +1402,11 @@ def test_arcs_end_over_what_is_read_and_ink_is_what_a_way_keeps() -> None:
         assert sum(right for *_, right in near) == (2 if way == "shared" else 4)
 
 
-def _ink(parts: dict[str, dict[str, float | str]], key: str) -> float:
+def _ink(parts: dict[str, dict[str, float | str]]) -> float:
     """How large what is kept is."""
     inked = 0.0
     for name, look in parts.items():
-        if name.startswith(f"{key}kept"):
+        if name.startswith("kept "):
             start, end = points(look)
             dash, gap = map(float, str(look["stroke-dasharray"]).split())
             length = abs(end - start).sum()
@@ -1415,33 +1420,40 @@ def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
 
     known = json.loads(film.RECORDED.read_text("utf-8"))
     turns = [(way, test) for way in film.WAYS for test in film.ASKS]
-    of = [(n, "", way, test) for n, (way, test) in enumerate(turns)]
-    of += [(-1, f"{way} {test} ", way, test) for way, test in turns if way in film.ENDS]
-    for n, key, way, test in of:
-        texts, parts = texts_of("12-shortcuts", n), shown("12-shortcuts")[n]
-        right, bar, whole = known[way][test], parts[f"{key}bar"], parts[f"{key}all"]
-        assert texts[f"{key}right"] == f"{right:.0%}"
-        left, wide = (float(whole[each]) for each in ("x", "width"))
-        assert [bar["x"], bar["width"]] == pytest.approx([left, wide * right], abs=0.06)
+    for n, (way, test) in enumerate(turns):
+        texts, parts, right = (
+            texts_of("12-shortcuts", n),
+            shown("12-shortcuts")[n],
+            known[way][test],
+        )
+        assert texts["right"] == f"{right:.0%}"
+        left, wide = (float(parts["all"][each]) for each in ("x", "width"))
+        assert [parts["bar"]["x"], parts["bar"]["width"]] == pytest.approx(
+            [left, wide * right], abs=0.06
+        )
         found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
-        colour = (BLUE if found else GREY).drawn
-        assert parts[f"{key}right"]["fill"] == bar["fill"] == colour
-        assert (right > 0.98) == found == (f"{key}tick" not in parts)
+        colour = BLUE.drawn if found else INK
+        assert parts["right"]["fill"] == parts["bar"]["fill"] == colour
+        assert (right > 0.98) == found == ("tick" not in parts)
         if not found:
-            tick = points(parts[f"{key}tick"])[:, 0]
+            tick = points(parts["tick"])[:, 0]
             assert [*tick] == pytest.approx([left + wide / film.LETTERS] * 2, abs=0.06)
-        assert texts.get(f"{key}guess") == (None if found else "guess: 12%")  # 1 in 8
-        assert texts["window name" if n < 0 and way == "window" else "name"] == film.WAYS[way][0]
+        assert texts.get("guess") == (None if found else "guess: 12%")  # 1 in 8
+        assert (texts["name"], texts["about"]) == (film.WAYS[way][0], film.ASKS[test])
         assert texts["keeps"] == f"{film.share(way):.0%} kept"
-        if n < 0:
-            assert texts[f"{test} head"] == film.ASKS[test][1]
-            assert left == parts[f"{test} head"]["x"] == parts[f"{key}right"]["x"]
-            assert texts[f"{way} drops"] == film.WAYS[way][2]
-            row = parts["window row 3" if way == "window" else "row 3"]  # it stands by the shelf
-            floor = float(bar["y"]) + float(bar["height"]) - float(row["stroke-width"]) / 2
-            assert floor == pytest.approx(points(row)[0, 1], abs=0.1)
-        else:
-            assert texts["about"] == film.ASKS[test][0]
+        if at := film.ENDS.get((way, test)):  # the last frame's: a row a way, a column a test
+            last, places, key = (
+                texts_of("12-shortcuts", -1),
+                shown("12-shortcuts")[-1],
+                f"{way} {test} right",
+            )
+            assert (last[key], places[key]["fill"]) == (f"{right:.0%}", colour)
+            assert at.left < float(places[key]["x"]) < at.place(film.BOOKS)[0]
+            assert at.top - 5 < float(places[key]["y"]) < at.top
+            assert (last[f"{test} head"], places[f"{test} head"]["x"]) == (film.ASKS[test], at.left)
+            assert last[f"{way} name"].startswith(film.WAYS[way][0])
+            assert at.top - 45 < float(places[f"{way} name"]["y"]) < at.top
+            assert last["quarter"] == "25% of keys and values kept"
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
     assert film.share("window") == film.share("shared") == 1 / 4

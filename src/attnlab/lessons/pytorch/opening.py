@@ -225,14 +225,13 @@ def _moves(books: Sequence[int]) -> list[Part]:
 
 def _bars(worked: Sequence[int] = ()) -> list[Part]:
     """From the answer's height to values', B's over C's; of these books as wide as shares."""
-    y, are_all = _y(z := answer(SCORES)), len(worked) == len(BOOKS)
-    says, look = (
-        ("area = slope", (INK, "end", 22, 600)) if are_all else ("slope", (GREY, "end", SMALL))
-    )
+    y = _y(z := answer(SCORES))
+    slope = word("results", ENDS, TITLE, "slope", GREY, "end", SMALL)
+    headline = word("headline", 0, HEADS, "area = slope", INK, "start", 22, 700)
     return [
         *(part for n in (0, 2, 1) for part in _bar(n, n in worked)),
         *_answer((LEAVES + BAR) / 2 - 2, z, y - 7),
-        word("results", ENDS, TITLE, says, *look),
+        headline if len(worked) == len(BOOKS) else slope,
     ]
 
 
@@ -246,18 +245,20 @@ def _bar(n: int, grown: bool) -> list[Part]:
     if not away:  # after A's
         left, top, high, filled = after, y - THIN / 2, THIN, 1
         dashes, far = "", (after + 8, y - 9, "start")
-    middle, row = left + full / 2, 9 + _y((VALUES[n if away else 0] + answer(SCORES)) / 2)
+    middle, row = left + full / 2, 9 + _y(VALUES[n] - away / 2) - 20 * (not away)
     level = [(LEAVES, y), (left + full if grown else after, y)]
     parts = [
         *_book(name, y, f"{VALUES[n]:g}", colour, ASIDE),
         line(f"level {name}", level, GREY if away else INK, 1.5, 1, dashes, "butt"),
         box(f"pull {name}", (left, top), (full if grown else THIN, high), colour, filled),
-        word(f"far {name}", *far[:2], says, colour, far[2], 24, 700),
     ]
+    if away or not grown:
+        parts.append(word(f"far {name}", *far[:2], says, colour, far[2], 24, 700))
     if not grown:
         return [*parts, _result("slope", n, slope)]
     product = f"{says.lstrip('+')} × {share:.2f} ="
-    end, aside = middle + 34 + LETTER * RESULT * len(slope), high + 20 if away < 0 else -9
+    end = middle + 34 + LETTER * RESULT * len(slope)
+    aside = high + 20 if away < 0 else -9 if away else -40
     return [
         *parts,
         word(f"area {name}", middle + 20, row, product, INK, "end", SMALL),
