@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -189,7 +189,7 @@ def _next(floor: float, verb: str | None, led: Colour, row: str = "") -> list[Pa
     return [*_way("way", ends, own, thick), *_boxed("verb", floor, verb or "?", colour, row)]
 
 
-def _way(key: str, points: list[Place], colour: Colour, thick: float) -> list[Part]:
+def _way(key: str, points: Sequence[Place], colour: Colour, thick: float) -> list[Part]:
     """It ends in an arrow."""
     x, y = points[-1]
     tip = [(x - 7, y - 7), (x, y), (x - 7, y + 7)]
