@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, arc, box, dot, line, places, word
+from attnlab.figures.live.parts import (
+    INK,
+    SMALL,
+    WIDE,
+    Part,
+    Place,
+    arc,
+    box,
+    dot,
+    line,
+    places,
+    word,
+)
 from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, PURPLE, Colour
 from attnlab.small import measure
 from attnlab.small.grammar import BESIDE, NUMBER, PLURAL, RUN, RUNS, SINGULAR
@@ -25,7 +38,8 @@ HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LETTERS = 270, 25
 PLACES = places(TEXT, LETTERS, gap=15)
-LINES, COUNTED = (222, 162, 144), 110  # of words, over as many rows of a table; over bars
+LINES, COUNTED = (222, 162, 144), 112  # of words, over as many rows of a table; over bars
+KEPT = 70  # how far over these the verb is that comes with all heads
 TALL = {3: 102, 0: 73, 2: 44, 1: 15}  # heads' arcs
 TALLER, PALER = 1.5, 0.4  # how much, until a verb comes; others', beside the subject's
 APART = 12  # from one arc's foot to the next, at one word
@@ -38,7 +52,7 @@ COLUMNS = {TEXT[-1]: 190, ONE: 340}  # their middles
 ROW = {name: f"head {SUBJECT + 1} {name}" for name in ROWS}
 OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
 WHOSE = {"on": ITS, "off": LAST}  # who decides
-BARS, BAR = {"on": 168, "off": 208}, 30  # tops of how often each noun decides; how tall they are
+BARS, BAR = {"on": 172, "off": 212}, 30  # tops of how often each noun decides; how tall they are
 ALL = 2 * len(SINGULAR) * len(PLURAL) * len(BESIDE)  # sentences that are counted
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
@@ -92,8 +106,10 @@ def opening() -> Film:
         if state.off is not None:
             verb = FORMS[singular(state.off, state.last) < 0.5]
             tried["off" if state.off else "on", state.last] = verb
-        parts = [*_arcs(state), *_words(state, led), *_next(_line(state), verb, led)]
-        parts += _counted() if state.counted else [*_found(state), *_tried(tried, state)]
+        parts = [*_arcs(state), *_found(state), *_tried(tried, state)]
+        parts = _counted() if state.counted else parts
+        row = ROW["off"] if state.counted else ""
+        parts += [*_words(state, led), *_next(_line(state), verb, led, row)]
         frames.append(Frame(parts, state.told))
     return Film(f"Which head finds the {king}?", frames, HIGH)
 
@@ -165,22 +181,29 @@ def _words(state: State, led: Colour) -> list[Part]:
     return parts
 
 
-def _next(floor: float, verb: str | None, led: Colour) -> list[Part]:
+def _next(floor: float, verb: str | None, led: Colour, row: str = "") -> list[Part]:
     """Where the next word comes, and the last word's own way to it."""
     decides = verb is not None and led == LAST
     colour, own = led if verb else GREY, LAST if decides else GREY
-    (x, to), y, thick = WAY, floor - 9, 4.5 if decides else 2.5
-    return [
-        line("way", [(x, y), (to, y)], own, thick),
-        line("way's end", [(to - 7, y - 7), (to, y), (to - 7, y + 7)], own, thick),
-        *_boxed("verb", floor, verb or "?", colour),
-    ]
+    thick, ends = 4.5 if decides else 2.5, [(x, floor - 9) for x in WAY]
+    return [*_way("way", ends, own, thick), *_boxed("verb", floor, verb or "?", colour, row)]
 
 
-def _boxed(key: str, floor: float, verb: str, colour: Colour) -> list[Part]:
+def _way(key: str, points: Sequence[Place], colour: Colour, thick: float) -> list[Part]:
+    """It ends in an arrow."""
+    x, y = points[-1]
+    tip = [(x - 7, y - 7), (x, y), (x - 7, y + 7)]
+    return [line(key, points, colour, thick), line(f"{key}'s end", tip, colour, thick)]
+
+
+def _boxed(key: str, floor: float, verb: str, colour: Colour, row: str = "") -> list[Part]:
+    """A verb, and with which heads it comes, if that is said."""
+    up, y = (4, floor - 12) if row else (0, floor + 1)
+    says = [word(f"{key}'s row", NEXT, y + 23, row, colour, size=SMALL)] if row else []
     return [
-        box(f"{key}'s box", (NEXT - BOX / 2, floor - 36), (BOX, 52), colour, 0.12, 2),
-        word(key, NEXT, floor + 1, verb, colour, size=32, weight=600),
+        box(f"{key}'s box", (NEXT - BOX / 2, floor - 36 - up), (BOX, 52 + 2 * up), colour, 0.12, 2),
+        word(key, NEXT, y, verb, colour, size=32, weight=600),
+        *says,
     ]
 
 
@@ -224,12 +247,15 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
 
 
 def _counted() -> list[Part]:
-    """How often each noun decides."""
+    """Two ways to a verb; how often each noun decides."""
+    x, y, r = PLACES[_looks_at(SUBJECT)], COUNTED - KEPT - 9, KEPT - 17
+    turn = np.linspace(0, np.pi / 2, 24)
+    bend = [(x + r * (1 - np.cos(by)), y + r * (1 - np.sin(by))) for by in turn]
     says = f"{ALL:,} sentences whose nouns disagree"
     parts = [
-        *_boxed("kept", COUNTED - 62, VERB, ITS),
-        word("if on", WAY[1], COUNTED - 66, "on", GREY, "end", SMALL),
-        word("if off", WAY[1], COUNTED - 27, "off", GREY, "end", SMALL),
+        *_way("its way", [*bend, (WAY[1], y)], ITS, 4.5),
+        *_badge(SUBJECT, (x + WAY[1]) / 2, y, ITS, GROUND, ITS),
+        *_boxed("kept", COUNTED - KEPT, VERB, ITS, ROW["on"]),
         word("of all", 0, BARS["on"] - 12, says, GREY, "start", SMALL),
     ]
     for name, y in BARS.items():
@@ -252,14 +278,14 @@ def _arcs(state: State) -> list[Part]:
     parts = []
     for n, head in enumerate(TALL):
         start = PLACES[-1] + APART * ((len(TALL) - 1) / 2 - n)
-        tall = TALL[head] * (TALLER if state.counted or state.off is None else 1)
+        tall = TALL[head] * (TALLER if state.off is None else 1)
         pull = tall / 0.75
         if not state.seen:  # it may look at any word
             may = arc(f"asks {n}", start, PLACES[n], floor, 1, GREY, pull=pull, thickest=2)
             parts.append(may)
         if head not in state.seen:
             at = NEXT + WAITING * (head - 1.5), _line(state) - 146
-            badges += [] if state.counted else _badge(head, *at, GREY, GROUND)
+            badges += _badge(head, *at, GREY, GROUND)
             continue
         to, is_off = _looks_at(head), head in (state.off or ())
         same = [each for each in TALL if _looks_at(each) == to]

@@ -26,13 +26,13 @@ WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
 HIGH, HEAD, LOW = 270, 44, 240  # of the sheet; top and floor of walks and bars
-LEFT, RIGHT, ROOT = 32, 196, 207  # where walks begin and end; beside them, how far is typical
+LEFT, RIGHT, ROOT = 32, 219, 230  # where walks begin and end; beside them, how far is typical
 TOP, ZERO, UNIT = 28, 142, 7.2  # line of what the height is; y of a score of 0; px for 1
-SHIFTS = (-2.5, -2.5, 0, 2.5, 0, 2.5)  # px, of walks: else those that go together are one
+SHIFTS = (-1.4, -1.4, 0, 1.4, 0, 1.4)  # px, of walks: else those that go together are one
 CLOSER = 8  # how much larger 1 is seen in the end
 ROW, PITCH = 225, 34  # middle of the last book's row; to the next
-NAME, BAR, WAS, NOW = 218, 280, 416, 480  # where books and bars begin; ends of shares
-LONG, THICK = 78, 18  # of the bar of share 1; how thick it is
+NAME, BAR, NOW = 252, 314, 480  # where books and bars begin; end of shares
+LONG, THICK = 103, 18  # of the bar of share 1; how thick it is
 EDGE = 48  # points on an edge of the envelope
 
 
@@ -111,7 +111,8 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
     for row, m in enumerate(rows):  # the best lies on the others
         parts += _walk(m, width, unit)
         y = ROW - PITCH * row
-        parts += _was(m, y, float(undivided[m])) if divided else []
+        was = (BAR, y - THICK / 2), (LONG * float(undivided[m]), THICK)
+        parts += [box(f"was long {m}", *was, _colour(m), 0, 1.5)] if divided else []
         parts += _share(m, y, float(shares[m]))
     if width == 1:
         parts += [
@@ -183,7 +184,9 @@ def _axis(width: int, divided: bool) -> list[Part]:
         word("share", BAR, LOW + 24, "share, by softmax", GREY, "start", SMALL),
     ]
     if divided:
-        parts.append(word("was", WAS, TOP, "was", GREY, "end", SMALL))
+        was = float(_softmax(walks()[:, width])[BEST])
+        says = f"was {_says(was)}"
+        parts.append(word("was", BAR + LONG * was, TOP, says, GREY, "end", SMALL))
         parts.append(word("now", NOW, TOP, "now", INK, "end", SMALL))
     for n in (n for n in WIDTHS if n < width <= 16 * n):
         x = _x(n, width)
@@ -216,14 +219,6 @@ def _share(m: int, y: float, share: float) -> list[Part]:
 
 def _says(share: float) -> str:
     return f"{share:.2f}" if share >= 0.005 else "<0.01"
-
-
-def _was(m: int, y: float, share: float) -> list[Part]:
-    """How long its bar was, hollow; in numbers, in a column of their own."""
-    return [
-        box(f"was long {m}", (BAR, y - THICK / 2), (LONG * share, THICK), _colour(m), 0, 1.5),
-        word(f"was {m}", WAS, y + 6, _says(share), GREY, "end", SMALL),
-    ]
 
 
 def _colour(m: int) -> Colour:
