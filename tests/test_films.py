@@ -762,6 +762,9 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
     exact = framed if n else written  # what is rounded need not add up to the sum that is written
     assert len(totals) == sums.size
     assert says(n + 2, gone, products, n // 3) == exact  # sheets keep what they have, evenly
+    for s, *at in np.ndindex(products.shape):  # only what is framed is not faint
+        seen = shown("03-numpy")[n + 1][f"{named(gone, s, *at)} says"]["opacity"]
+        assert (seen == 1) == (tuple(at) == place)
     middles = spots(n + 2, gone, products)
     for axis in range(3):
         np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
@@ -794,15 +797,26 @@ def test_lesson_03s_shares_are_softmax_of_halved_scores() -> None:
 
 
 @pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_both_results_on_the_sheets_of_the_letter_struck() -> None:
+def test_lesson_03s_film_ends_with_both_results_on_the_sheets_of_the_letter_added() -> None:
     texts, looks, both = texts_of("03-numpy", 6), shown("03-numpy")[6], []
     for n, keys, formula, of in ((0, "QKkS", "nk,mk->nm", "first "), (3, "SVmZ", "nm,mv->nv", "")):
         its = {key[len(of) :]: look for key, look in looks.items() if key.startswith(of)}
         assert "".join(texts[of + key] for key in its if key.startswith("code")) == formula
-        letter, stroke = its[f"letter {keys[2]} beside"], points(its[f"struck {keys[2]}"])
-        assert stroke[0, 0] < float(letter["x"]) < stroke[1, 0]
-        assert 0 < float(letter["y"]) - stroke[:, 1].mean() < 20
+        letter, added = its[f"letter {keys[2]} beside"], its[f"added {keys[2]}"]
+        tip = points(its[f"axis {keys[2]}"])[-1]  # "k added" is where its axis ends
+        assert tip[0] < float(letter["x"]) < float(added["x"]) < tip[0] + 60
+        assert tip[1] < float(letter["y"]) < float(added["y"]) < tip[1] + 24
+        assert texts[f"{of}added {keys[2]}"] == "added"
         *_, products, sums = multiplied(n, formula)
+        [place] = (
+            at
+            for at in np.ndindex(sums.shape)
+            if its[named(keys[3], *at)]["d"] == its[f"around sum {keys[2]}"]["d"]
+        )
+        terms, total = texts[f"{of}worked {keys[2]}"].split(" = ")
+        framed = products[:, *place].round(n // 3)
+        assert [float(each) for each in terms.split(" + ")] == pytest.approx(framed)
+        assert total == texts[f"{of}{named(keys[3], *place)} says"]
         cells = [named(keys[3], *at) for at in np.ndindex(sums.shape)]
         written = [float(texts[f"{of}{cell} says"]) for cell in cells]
         assert written == pytest.approx(sums.round(n // 3).ravel())

@@ -45,7 +45,7 @@ class Room(NamedTuple):
 
 
 FULL = Room(228, 202, 80)
-ABOVE, BELOW = Room(128, 97, 28, 16), Room(128, 174, 243, 266, BACKWARDS, " below")
+ABOVE, BELOW = Room(114, 84, 28, 16), Room(114, 157, 237, 260, BACKWARDS, " below")
 
 
 def opening() -> Film:
@@ -59,6 +59,7 @@ def opening() -> Film:
     own = {n: [m] for n, m in enumerate(best)}
     both = reads | {YESTERDAY: own[YESTERDAY]}
     found = own | reads
+    crossed = {n: found[n] for n in sorted(found, key=(fits, READ).count)}  # these two in front
     pair = [
         *_lines(found, ABOVE),
         *_words(found, ABOVE),
@@ -66,12 +67,12 @@ def opening() -> Film:
         *_weights(own, ABOVE),
         *(
             word(half, WIDE, y, half, GREY, "end", SMALL)
-            for half, y in (("forwards", ABOVE.leaves), ("backwards", BELOW.leaves + 13))
+            for half, y in (("forwards", ABOVE.arrives + 38), ("backwards", BELOW.arrives - 34))
         ),
     ]
     waiting = [
         part
-        for part in _lines(found, BELOW._replace(arrives=BELOW.arrives - 10), way=0)
+        for part in _lines(crossed, BELOW._replace(arrives=BELOW.arrives - 10), way=0)
         if part.key.startswith(("rim", "value"))
     ]
     frames = [
@@ -108,7 +109,7 @@ def opening() -> Film:
             "Now reverse the German. Will each word still find its own?",
         ),
         (
-            [*pair, *_lines(found, BELOW)],
+            [*pair, *_lines(crossed, BELOW)],
             "German backwards: each word still finds its own. In this model keys know no place.",
         ),
     ]
@@ -139,7 +140,7 @@ def _words(found: Found, room: Room = FULL) -> list[Part]:
     if room is FULL:
         parts.append(_heading("German: keys and values", 18))
     for n, x in enumerate(TO):
-        colour, weight = (COLOURS[n], 500) if n in found else (GREY, 400)
+        colour, weight = (COLOURS[n], 700) if n in found else (GREY, 400)
         parts.append(word(f"asks {n}", x, room.low, ASKS[n], colour, size=SMALL, weight=weight))
     return parts
 
@@ -184,17 +185,18 @@ def _in_order(fits: int) -> list[Part]:
 def _lines(found: Found, room: Room = FULL, way: float = 1) -> list[Part]:
     """From words to those that answer, over the lines behind, and the values brought back.
 
-    A line is as thick as its weight, and values have come all the way, 1. Where they have come
-    none of it, 0, a word's lines share the thickness of a weight of 1.
+    A line is as thick as its weight, and values have come all the way, 1. If they have come
+    none of it, 0, a word's lines share the thickness of a weight of 1. Thin ones are in front.
     """
-    shares, parts = weights(room.order), list[Part]()
+    shares = weights(room.order)
+    parts, threads, values = list[Part](), list[Part](), list[Part]()
     along: dict[str, float | str] = {
         "pathLength": 100,
         "stroke-dasharray": "0 200",
         "stroke-dashoffset": -99.9 + 99.9 * way,
     }
     for n, ms in found.items():
-        values, gap, ms = list[Part](), APART * way, sorted(ms, key=room.order.index)
+        gap, ms = APART * way, sorted(ms, key=room.order.index)
         thicks = [THICK * (shares[n][room.order.index(m)] if way else 1 / len(ms)) for m in ms]
         left = TO[n] - (sum(thicks) + gap * (len(ms) - 1)) / 2
         for m, thick in zip(ms, thicks, strict=True):
@@ -202,15 +204,15 @@ def _lines(found: Found, room: Room = FULL, way: float = 1) -> list[Part]:
             strand = partial(
                 curve, start=(left + thick / 2, room.leaves), end=to, upright=True, bend=BEND
             )
-            edge, wide = 2 * min(EDGE, thick / 2), thick + 2 * AROUND
-            if way:
-                parts.append(strand(f"edge {key}", colour=GROUND, thick=thick + edge))
-            parts.append(strand(key, colour=COLOURS[n], thick=thick))
+            wide, drawn = thick + 2 * AROUND, strand(key, colour=COLOURS[n], thick=thick)
+            if thick > 2 * EDGE:
+                parts += [strand(f"edge {key}", colour=GROUND, thick=thick + 2 * EDGE), drawn]
+            else:
+                threads.append(drawn)
             for value in (
                 strand(f"rim {key}", colour=GROUND, thick=wide + 2 * EDGE),
                 strand(f"value {key}", colour=COLOURS[n], thick=wide),
             ):
                 values.append(value._replace(look={**value.look, **along}))
             left += thick + gap
-        parts += values
-    return parts
+    return [*parts, *threads, *values]

@@ -27,8 +27,8 @@ HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 AIR, BAR, AWAY = 3, 5, 8  # between cells; how thick an axis is; how far from cells
 SIDE, TOP, TALL = 33, 88, 46  # of cells: left of them, above them; a row
-DEPTH = 32  # of a pile of sheets, to the right and down
-PALE, DEEP, FAINT = 0.07, 0.6, 0.35  # of cells of 0 and of the largest number; a 0 that is written
+COLUMN, LOW, DEPTH = 228, 40, 28  # of a pile of sheets: with words; a row; to the right and down
+PALE, DEEP, FAINT = 0.07, 0.6, 0.45  # of cells of 0, of the largest number; of faint numbers
 CALL, CODED, NAME = 28, 36, 28  # the formula's line and size; of names
 
 
@@ -67,7 +67,12 @@ class Array(NamedTuple):
     digits: int = 0
 
     def cell(
-        self, place: str, corners: list[Place], number: float, size: float = SMALL, seen: float = 1
+        self,
+        place: str,
+        corners: list[Place],
+        number: float,
+        size: float = SMALL,
+        seen: float | None = None,
     ) -> list[Part]:
         """With its number; deeper if that is larger."""
         x, y = np.mean(corners, axis=0)
@@ -85,11 +90,13 @@ class Array(NamedTuple):
         number: float,
         colour: str,
         size: float = SMALL,
-        seen: float = 1,
+        seen: float | None = None,
     ) -> Part:
-        """A 0 is faint."""
-        text, seen = self.written(number), seen if number else seen * FAINT
-        return word(f"{self.key} {place} says", *at, text, colour, size=size, opacity=seen)
+        """A 0 is faint, if nothing is said."""
+        if seen is None:
+            seen = 1 if number else FAINT
+        key, text = f"{self.key} {place} says", self.written(number)
+        return word(key, *at, text, colour, size=size, opacity=seen)
 
     def written(self, number: float) -> str:
         return f"{round(number, self.digits):g}".replace("-", "−")
@@ -155,7 +162,7 @@ class Product(NamedTuple):
     def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
         """Sheets along an axis, what is worked framed; copies from behind them move onto one.
 
-        Beside their sum only framed products are written, if they are rounded.
+        Other products are faint. Beside their sum they are not written, if they are rounded.
         """
         gone, (*_, product, _), parts = self.formula[-1], self.looks, []
         for s, numbers in enumerate(self.each()):
@@ -164,9 +171,8 @@ class Product(NamedTuple):
             parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), not onto))
             parts.append(area(f"sheet {gone} {s}", card, GROUND, 1, GROUND))
             for place, each in np.ndenumerate(numbers):
-                seen = place == self.worked or not (onto and product.digits)
-                sized = (sheet.outline(*place), each, SMALL, seen)
-                parts += product.cell(_at(s, *place), *sized)
+                seen = 1 if place == self.worked else FAINT * (not (onto and product.digits))
+                parts += product.cell(_at(s, *place), sheet.outline(*place), each, SMALL, seen)
             parts.append(_around(f"{gone} {s}", sheet, self.worked))
         return parts
 
@@ -178,11 +184,13 @@ class Product(NamedTuple):
             off = s * self.pitch - 5 - 0.29 * SMALL * len(left.written(each))
             at = self.first.at(i + 0.5, 0, off)
             at = (at[0], at[1] + 6.5)
-            parts.append(left.says(f"{i} {s}", at, each, left.colour))
+            seen = 1 if i == self.worked[0] else FAINT
+            parts.append(left.says(f"{i} {s}", at, each, left.colour, seen=seen))
         for (s, j), each in np.ndenumerate(self.above):
             x, y = self.first.at(0, j + 0.5, s * self.pitch)
             at = (x, y - 8)
-            parts.append(above.says(f"{s} {j}", at, each, above.colour))
+            seen = 1 if j == self.worked[1] else FAINT
+            parts.append(above.says(f"{s} {j}", at, each, above.colour, seen=seen))
         (x, y), many = self.first.at(len(self.left), 0), len(self.above)
         end = x + (many - 1) * self.pitch + self.above.shape[1] * self.first.across[0]
         return [
@@ -223,24 +231,29 @@ class Product(NamedTuple):
         ]
 
     def pile(self, left: float) -> list[Part]:
-        """The formula, and under it its result, on the sheets that were pressed into it."""
-        gone, (many, rows, columns) = self.formula[-1], self.each().shape
-        flat, parts = Grid((left + SIDE, TOP), (0, TALL), (128 / columns, 0)), list[Part]()
+        """The formula, and under it its result, on sheets that were pressed into it: one sum."""
+        gone, each, (i, j), result = self.formula[-1], self.each(), self.worked, self.looks[3]
+        many, rows, columns = each.shape
+        flat, parts = Grid((left + SIDE, TOP), (0, LOW), (102 / columns, 0)), list[Part]()
         x, y = flat.corner
         for s in range(many):
             off = DEPTH * (many - s) / many
             sheet = flat._replace(corner=(x + off, y + off)).outline(0, 0, rows, columns)
             colour = _mixed(self.looks[2].colour, GROUND)
             parts.append(area(f"copy {gone} {s}", sheet, colour, 1, GROUND))
-        right, top = flat.at(0, columns, AWAY)
-        end, low = right + DEPTH, top + DEPTH
+        (right, top), end = flat.at(0, columns, AWAY), left + COLUMN
+        tip = (right + DEPTH, top + DEPTH - 3)
+        terms = " + ".join(map(self.looks[2].written, each[:, i, j]))
+        worked = f"{terms} = {result.written(each[:, i, j].sum())}"
         return [
             *self.code(self.formula[-3:-1], left),
             *parts,
             *self.result(flat),
-            _bar(gone, (right, top - 3), (end, low - 3)),
-            line(f"struck {gone}", [(end - 12, top - 2), (end + 22, top - 2)], INK, 2.5),
-            _letter(gone, (end + 5, top + 6), anchor="middle"),
+            _around(f"sum {gone}", flat, self.worked),
+            _bar(gone, (right, top - 3), tip),
+            _letter(gone, (end - 24, tip[1] + 2), anchor="middle"),
+            word(f"added {gone}", end, tip[1] + 22, "added", COLOURS[gone], "end", SMALL),
+            word(f"worked {gone}", x, HIGH - 5, worked, COLOURS[gone], "start", SMALL),
         ]
 
 
@@ -329,6 +342,6 @@ def opening() -> Film:
         (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
         (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
         (mix, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
-        ([*first, *MIX.pile(WIDE / 2 + 14)], told),
+        ([*first, *MIX.pile(WIDE - COLUMN)], told),
     ]
     return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)
