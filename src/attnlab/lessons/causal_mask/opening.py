@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, area, box, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, area, box, line, word
+from attnlab.figures.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, Colour
 
 TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same again
 LAST, AGAIN, ROWS = len(TEXT) - 1, TEXT.index(TEXT[0], 1), range(1, len(TEXT))
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
 HIGH, COUNT, HEAD, TOP, TALL = 270, 38, 60, 68, 33  # of the sheet; lines over rows; of rows
-LEFT, STEP = 50, 42  # where rows begin; how wide a word's place is
+LEFT, STEP = 48, 41  # where rows begin; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
 EDGE = LEFT + STEP * len(TEXT)  # where rows end
-ONE, SIX, COPY = 356, 415, 386  # where guesses begin; what could be copied
-RULE, TICK = 404, 470  # middles of what parts them, and of signs
+ONE, SIX, NEXT = 346, 408, 366  # where guesses begin; of one pass each, or what could be copied
+RULE, TICK = 396, 468  # middles of what parts them, and of signs
 LETTERS, NAME, LARGE = 20, 30, 40  # sizes of words
 SEEN, CLOTH, COPIED, DARK = 0.1, 0.14, 0.3, 0.4  # seen; still to come; copied; of weight 1
 SIGNS = {  # by whether a guess is right
@@ -46,14 +46,12 @@ def opening() -> Film:
         *(Frame(_alone(rows, alone, n), told) for n, told in zip(PASSES, tells, strict=True)),
         Frame(
             _copying(),
-            "One pass reads the text once: six words ask. But each could copy the next word.",
+            "One pass reads the whole known text: six words ask. But each could copy the next.",
         ),
         Frame(
             [
                 *_masked(rows),
-                *_count("one", ONE, 1),
-                line("rule", [(RULE, COUNT - 28), (RULE, TOP + TALL * LAST - 4)], GREY, 1),
-                *_count("six", SIX, LAST),
+                *_equal(),
                 *_column("one", ONE, in_one),
                 *_column("six", SIX, alone),
                 *_signs(alone, LAST),
@@ -76,17 +74,17 @@ def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part
             parts.append(_word(f"word {m} of {row}", PLACES[m], row, each, *look))
     return [
         *parts,
-        *_count("one", 0, n),
+        *_count(n),
         word("hides", EDGE - 12, _line(1), "still to come", PURPLE, "end", LETTERS, 600),
-        word("guess", SIX, HEAD, "guess", GREY, "start", SMALL),
-        *_column("six", SIX, guesses[:n]),
+        word("guess", NEXT, HEAD, "guess", GREY, "start", SMALL),
+        *_column("six", NEXT, guesses[:n]),
         *_signs(guesses, n if n == LAST else n - 1),
     ]
 
 
 def _copying() -> list[Part]:
     """One pass without a mask: from the word after each that asks to what it could say."""
-    parts, tip = [*_mask(LAST, is_open=True), *_map(len(TEXT))], COPY - 8
+    parts, tip = [*_mask(LAST, is_open=True), *_map(len(TEXT))], NEXT - 8
     for row in ROWS:
         x, y = LEFT + STEP * (row + 1), _line(row) - 0.35 * LETTERS
         parts += [
@@ -96,14 +94,27 @@ def _copying() -> list[Part]:
         ]
         if row < LAST:
             parts += _text(row, 0)  # all rows of words end in one
-    name = word("copy", COPY, HEAD, "could copy", PURPLE, "start", SMALL)
-    return [*parts, *_count("one", 0, 1), name, *_column("one", COPY, TEXT[1:], PURPLE)]
+    name = word("copy", NEXT, HEAD, "could copy", PURPLE, "start", SMALL)
+    return [*parts, *_count(1), name, *_column("one", NEXT, TEXT[1:], PURPLE)]
 
 
 def _masked(rows: list[list[float]]) -> list[Part]:
     """One pass behind the mask."""
-    name = word("hides", EDGE - 14, TOP + TALL + 6, "mask", GROUND, "end", NAME, 700)
-    return [*_map(0), *_listening(rows, LAST, is_told=True), *_mask(LAST, dark=1), name]
+    name = word("hides", EDGE - 14, TOP + TALL + 6, "mask", INK, "end", NAME, 700)
+    return [*_map(0), *_listening(rows, LAST, is_told=True), *_mask(LAST, dark=DARK), name]
+
+
+def _equal() -> list[Part]:
+    """What stands over and between the guesses of one pass and of six."""
+    low, middle = TOP + TALL * LAST, TOP + TALL * LAST / 2
+    spans = ((TOP + 4, middle - 14), (middle + 14, low - 4))
+    return [
+        _number("one", ONE, 1),
+        _number("six", SIX, LAST),
+        word("counted both", ONE, HEAD, "passes", GREY, "start", SMALL),
+        *(line(f"rule {top}", [(RULE, top), (RULE, end)], GREY, 1) for top, end in spans),
+        word("equal", RULE, middle + 7, "=", size=24, weight=700),
+    ]
 
 
 def _map(ahead: int) -> list[Part]:
@@ -130,13 +141,14 @@ def _column(which: str, x: float, words: Sequence[str], colour: str | Colour = I
     return [_word(f"{which} {row}", x, row, each, colour, 600, "start") for row, each in rows]
 
 
-def _count(which: str, x: float, n: int) -> list[Part]:
+def _count(n: int) -> list[Part]:
     """So many passes."""
     counted = "passes" if n > 1 else "pass"
-    return [
-        word(f"{which} count", x, COUNT, f"{n}", anchor="start", size=LARGE, weight=700),
-        word(f"{which} counted {x}", x, HEAD, counted, GREY, "start", SMALL),
-    ]
+    return [_number("one", 0, n), word("counted", 0, HEAD, counted, GREY, "start", SMALL)]
+
+
+def _number(which: str, x: float, n: int) -> Part:
+    return word(f"{which} count", x, COUNT, f"{n}", anchor="start", size=LARGE, weight=700)
 
 
 def _line(row: int) -> float:
@@ -187,7 +199,7 @@ def _cell(key: str, row: int, place: int, colour: Colour, dark: float, words: in
 
 def _signs(guesses: Sequence[str], n: int) -> list[Part]:
     """Whether so many guesses are the words that came."""
-    parts = []
+    parts = [word("right", WIDE, HEAD, "right?", GREY, "end", SMALL)] if n else []
     for row in ROWS[:n]:
         colour, points = SIGNS[guesses[row - 1] == TEXT[row]]
         y = _line(row) - 0.35 * LETTERS

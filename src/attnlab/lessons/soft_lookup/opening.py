@@ -57,7 +57,7 @@ def _told() -> list[str]:
     low, middle, high, *_ = SALT
     added = [after - before for before, after in _ways()]
     return [
-        "A question moves along a shelf; near means alike. "
+        "A question moves along a shelf of books; near means alike. "
         f"Hard reads the nearest: {low}. Soft mixes all: {soft[0]}.",
         f"The question moves towards marshes. Hard stays at {low}. Soft climbs to {soft[1]}.",
         f"One small step more: hard jumps to {middle}. "
@@ -163,23 +163,23 @@ def _last() -> list[Part]:
     shelf, top = LAST_SHELF, LAST_TOP
     (start, end), (hard_way, soft_way) = map(_x, STEP), _ways()
     level, (low, high) = _y(hard_way[0], top), (_y(salt, top) for salt in soft_way)
-    aside = _x(JUMPS[1]) + 12
+    aside, at, risen = _x(JUMPS[1]) + 12, (start + end) / 2, (low + high) / 2 + 12
     hard, soft = (f"+{after - before:.0f}" for before, after in (hard_way, soft_way))
-    head = [(end - 6, high + 8), (end, high), (end + 6, high + 8)]
+    bracket = [(aside - 6, low), (aside, low), (aside, high), (aside - 6, high)]
     return [
         area("step", [(start, shelf), (end, shelf), (end, FLOOR), (start, FLOOR)], INK, 0.08),
         *_axes(shelf, top),
         *_traces(ENDS[2], top),
         line("soft goes", _glides(*STEP, top), ORANGE, 8),
         line("hard goes", [(start, level), (end, level)], GREY, 8, cap="butt"),
-        line("rise", [(start, low), (end, low), (end, high), *head]),
-        word("soft adds", aside, (low + high) / 2 + 12, f"soft {soft}", ORANGE, "start", 32, 700),
-        word("hard adds", aside, level + 28, f"hard {hard}", GREY, "start", 24, 700),
+        line("rise", bracket),
+        word("soft adds", aside + 10, risen, f"soft {soft}", ORANGE, "start", 32, 700),
+        word("hard adds", at, level + 30, f"hard {hard}", GREY, size=24, weight=700),
         *(dot(f"stands {m}", _x(ENDS[m]), shelf, 6, SERIES[m]) for m in range(3)),
         *(word(f"name {m}", _x(ENDS[m]), 24, BOOKS[m], SERIES[m], size=SMALL) for m in range(3)),
         dot("asked", start, shelf, 5),
         *_asks(end, shelf),
-        word("one step", (start + end) / 2, FLOOR + 20, "one step", size=SMALL),
+        word("one step", at, FLOOR + 20, "one step", size=SMALL),
     ]
 
 
