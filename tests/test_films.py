@@ -1237,6 +1237,8 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     assert "looks" not in {key for _, key, *_ in equal}
     short = model_film.opening(right, "the dogs sleep")
     assert short.title == "Your function is in: the same word comes out"
+    stopped = model_film.opening(right, f"the king behind the dogs and {text}")  # “falls”, “.”
+    assert stopped.title == short.title
     assert [key for _, key, *_ in short.state["frames"][-1]["parts"] if key[:4] == "own "] == [
         "own 0"
     ]

@@ -54,7 +54,7 @@ def film(function: Backend, text: str) -> Film:
     was, now = pairs[-1]
     title = f"Your attention writes “{now}” where the model’s own wrote “{was}”"
     if was == now:
-        title = f"Your function is in: the same {SAME[len(pairs) - 1]} out"
+        title = f"Your function is in: the same {SAME[said.count(' ')]} out"
     sheet = _Sheet(given, own, new)
     told = f"With its own attention the model wrote “{said}”. Now your function is in."
     frames = [Frame(sheet.parts(0), told)]
