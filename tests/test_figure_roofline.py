@@ -84,7 +84,7 @@ def test_works_and_roofs_are_named_in_the_chart() -> None:
     (chart,) = Roofline(works, [DEVICE, other]).state["pictures"]
     named = re.findall(">([^<>]+)</text>", chart)
     assert {"made up", "bought chip", "shared", "and own"} <= set(named)  # both in one place
-    assert {"limited by moving", "limited by", "computing"} <= set(named)
+    assert {"limited by moving", "limited by", "computing", "TFLOP/s (log)"} <= set(named)
 
 
 def test_shares_of_the_peak_are_said_at_each_work_and_over_all(figure: Roofline) -> None:
@@ -93,8 +93,26 @@ def test_shares_of_the_peak_are_said_at_each_work_and_over_all(figure: Roofline)
         re.findall(">([^<>]+)</text>", figure.state["pictures"][0])
     )
     assert figure.state["found"] == (
-        "Batch 64, at best: shared 64\u00a0% of the made up's peak, own 1.0\u00a0%"
+        "At batch 64, shared reaches 64\u00a0% of the made up's peak, own 1.0\u00a0% at best"
     )
+    figure.batch = 1
+    assert figure.state["found"] == (
+        "At batch 1, shared and own reach 1.0\u00a0% of the made up's peak at best"
+    )
+
+
+def test_works_in_one_place_are_said_by_what_begins_their_names_if_no_other_begins_so() -> None:
+    def alike(batch: int) -> dict[str, tuple[float, float]]:
+        return {"decode, shared": (2, 2), "decode, own": (2.0, 2.0), "last": (batch * 1e3, 1)}
+
+    found = "At batch 1, decode reaches 1.0\u00a0% of the made up's peak at best"
+    assert Roofline(alike, [DEVICE]).state["found"] == found
+
+    def another(batch: int) -> dict[str, tuple[float, float]]:
+        return {**dict([*alike(batch).items()][:2]), "decode, last": (batch * 1e3, 1)}
+
+    found = found.replace("decode reaches", "decode shared and own reach")
+    assert Roofline(another, [DEVICE]).state["found"] == found
 
 
 def test_the_fallback_has_a_step_for_several_batches() -> None:

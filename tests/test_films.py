@@ -1230,7 +1230,7 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
         return right(*given, scaling=1.0)
 
     film = model_film.opening(right, text)
-    assert film.title == "Your function is in, and the model still writes “that the sailors”"
+    assert film.title == "Your function is in: the same three words come out"
     *_, last = film.state["frames"]
     signs = [key for _, key, *_ in last["parts"] if key.endswith("sign")]
     assert signs == ["same 0 sign", "same 1 sign", "same 2 sign"]
@@ -1239,10 +1239,12 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
         == "From “the”, framed, one head looks most at “that”, and “sailors” is written."
     )
     looks = {key: look for _, key, look, _ in last["parts"]}
-    left, wide = (float(looks["asks"][name]) for name in ("x", "width"))
-    assert left + wide / 2 == pytest.approx(float(looks["new 1"]["x"]))  # the last but one
-    starts = {ends(look)[0] for key, look in looks.items() if key.startswith("look")}
-    assert [*starts] == pytest.approx([float(looks["new 1"]["x"])], abs=0.1)
+    for key, framed in (("asks", "new 1"), ("looks", "new 0")):  # the last but one, and “that”
+        left, wide = (float(looks[key][name]) for name in ("x", "width"))
+        assert left + wide / 2 == pytest.approx(float(looks[framed]["x"]))
+        assert 0 < float(looks[framed]["y"]) - float(looks[key]["y"]) < float(looks[key]["height"])
+    for row in ("new", "own"):
+        assert len({looks[f"{row} {n}"]["y"] for n in range(3)}) == 1
     wrong = model_film.opening(unscaled, text)
     assert wrong.title == "Your attention writes “farmers” where the model’s own wrote “sailors”"
     last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
@@ -1250,14 +1252,26 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     assert last["differs 2 badge"][0]["cx"] == last["new 2"][0]["x"] == last["own 2"][0]["x"]
     told = [frame["told"] for frame in model_film.opening(writing.EQUAL, text).state["frames"]]
     assert told[1].startswith("All words get the same weight")
+    equal = model_film.opening(writing.EQUAL, text).state["frames"][1]["parts"]
+    assert "asks" in {key for _, key, *_ in equal} >= {"new 0"}
+    assert "looks" not in {key for _, key, *_ in equal}
+    short = model_film.opening(right, "the dogs sleep")
+    assert short.title == "Your function is in: the same word comes out"
+    stopped = model_film.opening(right, f"the king behind the dogs and {text}")  # “falls”, “.”
+    assert stopped.title == short.title
+    assert [key for _, key, *_ in short.state["frames"][-1]["parts"] if key[:4] == "own "] == [
+        "own 0"
+    ]
     long = " ".join(4 * ["the king behind the dogs and"])
     for function in (right, unscaled, writing.EQUAL):
         for each in (text, " ".join(model_film.TEXT), long, "the"):
             for frame in model_film.opening(function, each).state["frames"]:
                 assert _out_of_sheet(frame["parts"], yours.HIGH) == []
                 boxes = words_of(frame["parts"])
-                meet = [key for key in boxes if key != "own" and _meet(boxes["own"], boxes[key])]
-                assert meet == []
+                labels = {"given", "yours", "own"}
+                for name in labels:
+                    others = boxes.keys() - labels
+                    assert [key for key in others if _meet(boxes[name], boxes[key])] == []
     with pytest.raises(ValueError, match="does not know “dragon”"):
         model_film.opening(right, "the dragon sleeps")
     with pytest.raises(ValueError, match="out is"):

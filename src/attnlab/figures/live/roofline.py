@@ -18,7 +18,7 @@ BATCHES = [2**power for power in range(11)]  # stops of the slider
 TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
-UNDER_ROOFS, OVER_ROOFS = 7, 9  # how many times farther the axis goes than the roofs
+UNDER_ROOFS, OVER_ROOFS = 5, 9  # how many times farther the axis goes than the roofs
 LEFT, WIDE, HIGH, RIGHT = 66, 370, 266, 74  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
 MOVING, COMPUTING = "limited by moving", ("limited by", "computing")
@@ -85,7 +85,6 @@ class Roofline(Dialled):
         batch, devices = inputs["batch"], inputs["devices"]
         works = in_order(inputs["works"], batch)
         return {
-            "titles": ["TFLOP/s at best (log)"],
             "pictures": [_chart(works, in_order(inputs["works"], BATCHES[0]), devices)],
             "folded": "The same in a table",
             "caption": CAPTION,
@@ -163,10 +162,15 @@ def _limit(device: Device, intensity: float) -> str:
 def _found(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
     """What the fastest device reaches in the works that move the most for each operation."""
     device, (first, *others) = _from_the_top(devices)[0][0], _places(dict([*works.items()][:2]))
-    name, at = first[0].replace(", ", " "), first[1]
-    said = f"{name} {_share(device, at)} of the {_called(device, devices)}'s peak"
+    name, at = first
+    stem = name.partition(", ")[0]
+    if not others and sum(each.startswith(f"{stem}, ") for each in works) == 2:
+        name = stem  # it is said of both
+    does = "reach" if " and " in name else "reaches"
+    said = f"{name.replace(', ', ' ')} {does} {_share(device, at)}"
+    said += f" of the {_called(device, devices)}'s peak"
     said += "".join(f", {_after(first[0], each)} {_share(device, at)}" for each, at in others)
-    return f"Batch {batch:,}, at best: {said}".replace(" %", "\u00a0%")
+    return f"At batch {batch:,}, {said} at best".replace(" %", "\u00a0%")
 
 
 def _told(batch: int, works: Mapping[str, float], devices: Sequence[Device]) -> str:
@@ -252,6 +256,7 @@ def _frame(axes: Chart, lowest: float) -> str:
             _shifted(
                 WIDE, HIGH + 4, 2.15, "end", "operations per byte (log)", ' font-weight="bold"'
             ),
+            _shifted(-LEFT, -10, 0, "start", "TFLOP/s (log)", ' font-weight="bold"'),
             *(
                 _shifted(WIDE, axes.up.at(lowest / TERA) + 2, down, "end", words, grey)
                 for down, words in zip((0.9, 2.05), COMPUTING, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from attnlab.figures.live.counts import in_seconds
@@ -15,7 +16,7 @@ from attnlab.figures.picture import (
     new_figure,
 )
 
-TICKS = [10.0**power for power in range(-6, 3)]
+TICKS = [many * 10.0**power for power in range(-6, 3) for many in (1, 3)]
 
 
 @in_style
@@ -32,9 +33,10 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
     best, first, last = min(tiles, key=lambda width: tiles[width]), min(tiles), max(tiles)
     axes.plot(best, tiles[best], "o", color=ORANGE, markersize=15, zorder=3)
     for width in {first, best, last}:
-        taken, side = in_seconds(tiles[width]), (width == first) - (width == last)
+        side, many = (width == first) - (width == last), math.ceil(tokens / width) ** 2
+        said = f"{width:,} wide" if width == best else f"{many:,} tiles" if many > 1 else "one tile"
         axes.annotate(
-            f"{width:,} wide: {taken}" if side >= 0 else taken,
+            f"{said}: {in_seconds(tiles[width])}",
             (width, tiles[width]),
             ((0, -14), (14, 0), (0, 12))[side],
             textcoords="offset points",
@@ -45,11 +47,10 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
             bbox={"facecolor": "white", "linewidth": 0, "pad": 1},  # a level line ends at it
         )
     for name, least in beside.items():
-        label = f"{name}: {in_seconds(least)}"
-        axes.plot([first, last], [least] * 2, color=GREY, linewidth=1, label=label, zorder=0)
+        axes.plot([first, last], [least] * 2, color=GREY, linewidth=1, label=name, zorder=0)
     axes.set(xscale="log", yscale="log", xlabel="width of a tile, log")
     axes.margins(x=0.02)
-    shown = [*tiles][::-1][::2]  # the last is one
+    shown = [*tiles][::2]  # the first is one
     axes.set_xticks(shown, [f"{width:,}" for width in shown])
     low, high = axes.get_ylim()
     ticks = [tick for tick in TICKS if low <= tick <= high]
@@ -59,12 +60,10 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
     name_lines(axes)
     by_width = ", ".join(f"{width}: {seconds:.2g}" for width, seconds in tiles.items())
     others = ", ".join(f"{name} {seconds:.2g}" for name, seconds in beside.items())
-    end = max(first, last, key=lambda width: tiles[width])
+    lose = "Tiles too narrow or too wide both lose: " if first < best < last else "Of all widths, "
     return Picture(
         figure,
         f"Seconds for {tokens:,} tokens over the width of a tile, both logarithmic. {by_width}. "
         f"Level lines: {others}.",
-        f"Of tiles, {best:,} wide was fastest: {in_seconds(tiles[best])}; {end:,} wide took "
-        f"{in_seconds(tiles[end])}\n"
-        f"{tokens:,} tokens. Grey: ways without tiles.",
+        f"{lose}{best:,} is fastest here\n{tokens:,} tokens. Grey: ways without tiles.",
     )

@@ -11,13 +11,11 @@ from typing import NamedTuple
 from attnlab import small
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import (
-    LETTER,
     SMALL,
     WIDE,
     Part,
     Place,
     across,
-    arc,
     box,
     dot,
     line,
@@ -28,14 +26,13 @@ from attnlab.figures.palette import BLUE, GREY, GROUND, ORANGE, Colour
 from attnlab.lessons.real_model.writing import OWN, Backend, step
 
 MOST = 3  # words that are written
-LEAST = 0.04  # a weight that is drawn
 ALIKE = 0.005  # between the largest weight and the smallest of equal ones
+SAME = "word comes", "two words come", "three words come"
 MORE = "…"  # for words at the beginning that have no room
-HIGH, LINE, WHOSE, UNDER, WAS = 224, 114, 144, 169, 208  # of the sheet; y of what is on it
-GIVEN, YOURS = "given", "with yours"  # under what is read, and what is written
-NAME = "the model’s own"  # attention, beside what it wrote
-SIZES, GAP, EDGE, BREAK = (26, 24, 22, 20, SMALL), 10, 8, 16
-HIGHEST, BADGE = 72, 15  # an arc; how far a sign reaches
+HIGH, READ, NEW, UNDER, WAS = 165, 30, 84, 115, 157  # of the sheet; y of what is on it
+GIVEN, YOURS, NAME = "given", "with yours", "the model’s own"  # at the left of what is on a line
+SIZES, GAP, EDGE, BREAK = (26, 24, 22, 20, SMALL), 10, 8, 12
+BADGE = 15  # how far a sign reaches
 TICK = (-5.5, 0.5), (-1.5, 4.5), (5.5, -4.5)
 CROSS = (-4, -4), (0, 0), (4, -4), (0, 0), (4, 4), (0, 0), (-4, 4), (0, 0)
 
@@ -57,7 +54,7 @@ def film(function: Backend, text: str) -> Film:
     was, now = pairs[-1]
     title = f"Your attention writes “{now}” where the model’s own wrote “{was}”"
     if was == now:
-        title = f"Your function is in, and the model still writes “{said}”"
+        title = f"Your function is in: the same {SAME[said.count(' ')]} out"
     sheet = _Sheet(given, own, new)
     told = f"With its own attention the model wrote “{said}”. Now your function is in."
     frames = [Frame(sheet.parts(0), told)]
@@ -89,30 +86,25 @@ def _told(given: Sequence[str], new: Sequence[Written], n: int) -> str:
 
 
 class _Sheet:
-    """A line of words, read and then written, with arcs; under it what was written before."""
+    """Three lines under each other: words that are given, those written now, and those before."""
 
     def __init__(
         self, given: Sequence[str], own: Sequence[Written], new: Sequence[Written]
     ) -> None:
-        both = [(a.word, b.word) for a, b in zip(own, new, strict=False)]
-        slots = [max(each, key=len) for each in both]
-        room = WIDE - 2 * EDGE - BREAK - GAP
-        named, yours = (1.1 * across([name], SMALL) for name in (NAME, YOURS))
-        whole = ((size, 0) for size in SIZES)
+        self.both = [(a.word, b.word) for a, b in zip(own, new, strict=False)]
+        self.new, self.start = new, len(given)
+        slots = [max(each, key=len) for each in self.both]
+        left = across([NAME], SMALL) + BREAK
+        wholes = ((size, 0) for size in SIZES)
         fewer = ((SMALL, skipped) for skipped in range(2, len(given)))
         self.size, self.skipped = next(
             (size, skipped)
-            for size, skipped in (*whole, *fewer, (SMALL, len(given)))
-            if skipped == len(given)
-            or max(across(self._seen(given, skipped), size, GAP), named)
-            + max(across(slots, size, GAP), yours)
-            <= room
+            for size, skipped in (*wholes, *fewer)
+            if max(across(each, size, GAP) for each in (self._seen(given, skipped), slots))
+            <= WIDE - EDGE - left
         )
         self.read = self._seen(given, self.skipped)
-        left = EDGE + max(named - across(self.read, self.size, GAP), 0)
-        at = places([*self.read, *slots], self.size, GAP, left)
-        self.start, self.both, self.new = len(self.read), both, new
-        self.at = [x + BREAK * (n >= self.start) for n, x in enumerate(at)]
+        self.at, self.written = (places(each, self.size, GAP, left) for each in (self.read, slots))
 
     @staticmethod
     def _seen(given: Sequence[str], skipped: int) -> list[str]:
@@ -120,56 +112,37 @@ class _Sheet:
         return [MORE, *given[skipped:]] if skipped else [*given]
 
     def parts(self, many: int) -> list[Part]:
-        """So many words are written, and the last of them has its arcs."""
-        top, high = LINE - 0.75 * self.size - 9, self.size + 14
-        left, right = self._ends(0)[0], self._ends(self.start - 1)[1]
+        """So many words are written; from the word before the last one goes its largest look."""
         parts = [
-            box("read", (left, top), (right - left, high), GREY, 0.13),
-            word("given", left + GAP / 2, WHOSE, GIVEN, GREY, "start", SMALL),
-            word("own", EDGE, WAS, NAME, BLUE, "start", SMALL, 700),
+            word("given", 0, READ, GIVEN, GREY, "start", SMALL, 700),
+            word("yours", 0, NEW, YOURS, ORANGE, "start", SMALL, 700),
+            word("own", 0, WAS, NAME, BLUE, "start", SMALL, 700),
         ]
         if many:
-            begins = self._ends(self.start)[0] + GAP / 2
-            parts.append(word("yours", begins, WHOSE, YOURS, ORANGE, "start", SMALL, 700))
-            left, right = self._ends(self.start + many - 2)
-            parts.append(box("asks", (left, top), (right - left, high), ORANGE, 0, 2.5))
+            weights = self.new[many - 1].weights
+            if max(weights) - min(weights) >= ALIKE:
+                parts.append(self._around("looks", weights.index(max(weights)), 0.25, 0))
+            parts.append(self._around("asks", len(weights) - 1, 0, 2.5))
         for n, text in enumerate(self.read):
-            parts.append(word(f"read {n}", self.at[n], LINE, text, size=self.size))
-        for n, (own, new) in enumerate(self.both):
-            x = self.at[self.start + n]
+            parts.append(word(f"read {n}", self.at[n], READ, text, size=self.size))
+        for n, (x, (own, new)) in enumerate(zip(self.written, self.both, strict=True)):
             parts.append(word(f"own {n}", x, WAS, own, BLUE, size=self.size, weight=700))
             if n < many:
-                parts.append(word(f"new {n}", x, LINE, new, ORANGE, size=self.size, weight=700))
+                parts.append(word(f"new {n}", x, NEW, new, ORANGE, size=self.size, weight=700))
                 same = own == new
                 look = (BLUE, TICK) if same else (ORANGE, CROSS)
                 parts += _badge(f"{'same' if same else 'differs'} {n}", x, UNDER, *look)
-        return [*(self._arcs(many - 1, top - 3) if many else []), *parts]
+        return parts
 
-    def _ends(self, n: int) -> Place:
-        """Where the room of a word begins and ends."""
-        text = (self.read + [each for _, each in self.both])[n]
-        half = LETTER * self.size * max(len(text), 2) / 2 + GAP / 2 - 2
-        return self.at[n] - half, self.at[n] + half
-
-    def _arcs(self, n: int, floor: float) -> list[Part]:
-        """From the word before the one that is written; those to words left out are one."""
-        weights, cut = self.new[n].weights, self.skipped
-        seen = [sum(weights[:cut]), *weights[cut:]] if cut else weights
-        asks = self.at[self.start + n - 1]
-        far = max(asks - self.at[0], 1)
-        return [
-            arc(
-                f"look {n} {m}",
-                asks,
-                x,
-                floor,
-                weight,
-                ORANGE,
-                pull=24 + (HIGHEST / 0.75 - 24) * (asks - x) / far,
-            )
-            for m, (x, weight) in enumerate(zip(self.at, seen, strict=False))
-            if weight >= LEAST
-        ]
+    def _around(self, key: str, n: int, filled: float, edge: float) -> Part:
+        """A box around a word, counted from the first that is given."""
+        if n < self.start:
+            at = max(n - self.skipped + (self.skipped > 0), 0)
+            x, y, text = self.at[at], READ, self.read[at]
+        else:
+            x, y, text = self.written[n - self.start], NEW, self.both[n - self.start][1]
+        wide, top = across([text], self.size) + GAP - 4, y - 0.75 * self.size - 9
+        return box(key, (x - wide / 2, top), (wide, self.size + 14), ORANGE, filled, edge)
 
 
 def _badge(key: str, x: float, y: float, colour: Colour, sign: Sequence[Place]) -> list[Part]:
