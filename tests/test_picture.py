@@ -260,6 +260,12 @@ def test_leaks_are_said_to_be_too_good_where_each_is(
     assert {f"{loss:.2f}" for loss in losses} <= {*words(light[0])}
 
 
+def test_a_loss_below_the_scale_stands_at_its_start_with_its_number() -> None:
+    models = {"yours": (1.8, 1.8), "off by one": (0.0, 40.0)}
+    light, _ = parts(figures.causal_mask.given_away(models, 1.8, "dice"))
+    assert {"0.00", "40.00", "1.80", "≤ 0.3"} <= {*words(light[0])}
+
+
 def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:
     def right(x: torch.Tensor, heads: int) -> torch.Tensor:
         return x.unflatten(-1, (heads, -1)).transpose(1, 2)
