@@ -127,9 +127,10 @@ def test_who_guesses_is_told_at_each_distance() -> None:
     def found(distance: int) -> str:
         return str(Race(distance).state["found"])
 
-    assert found(4) == "Asked for the marked letter, 4 back, nobody guesses"
-    assert found(5) == "Asked for the marked letter, 5 back, convolution guesses"
-    assert found(12) == "Asked for the marked letter, 12 back, RNN and convolution guess"
+    assert found(1) == "1 letter back, nobody has to guess"
+    assert found(4) == "4 letters back, nobody has to guess"
+    assert found(5) == "5 letters back, convolution can only guess"
+    assert found(12) == "12 letters back, RNN and convolution can only guess"
 
 
 def test_each_racer_tells_its_slope_at_the_mark(figure: Race) -> None:
@@ -171,7 +172,7 @@ def test_only_what_is_lit_is_as_thick_as_its_slope() -> None:
             Entry(name, 12).strip(when="before"),
         )
         grey = {float(thick) for ink, thick in lines if ink == "currentColor"}
-        assert grey - {5.0} == {HAIR}, name  # and dots of five
+        assert grey - {0.5, 5.0} == {HAIR}, name  # and the guide, and dots of five
 
 
 def test_chance_and_1_are_named_once_where_each_bar_has_its_lines(figure: Race) -> None:

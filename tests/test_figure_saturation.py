@@ -12,8 +12,6 @@ import torch
 from attnlab.figures.live import Saturation
 from attnlab.figures.live.figure import short
 from attnlab.figures.live.saturation import (
-    BOOKS,
-    HIGH,
     LIMIT,
     WIDE,
     WIDTHS,
@@ -103,16 +101,14 @@ def test_the_lead_of_a_score_is_told_beside_the_ratio_that_softmax_makes_of_it()
         assert f", {np.exp(lead):.3g} × the next</text>" in weights
 
 
-def test_scaled_dots_stand_on_the_other_axis_and_below_it_thirty_times_as_far_from_0() -> None:
-    _, _, scaled, _ = Saturation(256, reader=11).state["pictures"]
-    found = re.findall(r'<circle data-key="(\d+) \d+" cx="([\d.]+)"', scaled)
-    top, below = (
-        np.array([float(x) for y, x in found if int(y) == at]) - WIDE / 2 for at in (0, HIGH)
-    )
-    assert len(top) == len(below) == BOOKS
-    np.testing.assert_allclose(below, ZOOM * top, atol=0.05 * ZOOM + 0.05)
-    scores = np.array(of_reader(256, 11, 4)[SCALED]["scores"])
-    np.testing.assert_allclose(below, scores * ZOOM * WIDE / 2 / LIMIT, atol=0.05)
+def test_dots_stand_at_their_scores_on_an_axis_that_is_finer_once_divided() -> None:
+    pictures = Saturation(256, reader=11).state["pictures"]
+    for way, picture, zoom in ((RAW, pictures[0], 1), (SCALED, pictures[2], ZOOM)):
+        found = re.findall(r'<circle data-key="\d+" cx="([\d.]+)"', picture)
+        scores = np.array(of_reader(256, 11, 4)[way]["scores"])
+        at = np.array([*map(float, found)]) - WIDE / 2
+        np.testing.assert_allclose(at, scores * zoom * WIDE / 2 / LIMIT, atol=0.05)
+        assert (f">axis {ZOOM} × finer<" in picture) == (way == SCALED)
 
 
 def test_bars_move_from_width_to_width_as_they_are_the_same_parts(figure: Saturation) -> None:

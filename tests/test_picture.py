@@ -173,18 +173,21 @@ def test_a_figure_takes_what_training_made() -> None:
 
 
 def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
-    shown, needed = {"one": [0, 1.0], "two": [0, 1.0]}, {"one": [1, 0], "two": [0, 1]}
+    shown, needed = {"one": [0.04, 1], "two": [0, 1.0]}, {"one": [0.88, 0], "two": [0, 1]}
     drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
-    heading, road = drawn.title.splitlines()
-    assert heading == "The deciding word can have weight 0.0 in block 2: one"
+    heading, *_, road = drawn.title.splitlines()
+    assert heading == "Weight 0.0, yet the word decides 88 % of the answers"
     assert "by the residual" in road
-    assert "one: wide 1.00; framed it, 0.00, with 1.00" in drawn.alt
-    assert "two: wide 1.00; framed wide, 1.00, with 1.00" in drawn.alt
-    weights, flips = parts(drawn)[0]
-    assert {"1.0", "0.0"} <= {*words(weights)}
-    assert "100" in words(flips)
+    assert "one, it: 0.04 and 0.88; two, wide: 1.00 and 1.00." in drawn.alt
+    [light], _ = parts(drawn)
+    said = ["weight 0.04", "88 % flip", "weight 1.00", "100 % flip"]
+    assert [each for each in words(light) if "weight" in each or "flip" in each] == said
+    assert {"it (itself)", "wide"} <= {line for each in words(light) for line in each.split("\n")}
     found = figures.training.shown_and_needed(needed, needed, ["it", "wide"])
     assert found.title.startswith("In all trainings")
+    several = {"one": [0.2, 1], "two": [0, 1.0]}, {"one": [0.9, 0], "two": [1, 0]}
+    drawn = figures.training.shown_and_needed(*several, ["it", "wide"])
+    assert drawn.title.startswith("Weight 0.0 to 0.2, yet the word decides 90 to 100 % of")
 
 
 def test_the_second_road_is_told_where_the_word_itself_decides_without_weight() -> None:
@@ -255,6 +258,12 @@ def test_leaks_are_said_to_be_too_good_where_each_is(
     assert drawn.title.splitlines()[0] == title
     light, _ = parts(drawn)
     assert {f"{loss:.2f}" for loss in losses} <= {*words(light[0])}
+
+
+def test_a_loss_below_the_scale_stands_at_its_start_with_its_number() -> None:
+    models = {"yours": (1.8, 1.8), "off by one": (0.0, 40.0)}
+    light, _ = parts(figures.causal_mask.given_away(models, 1.8, "dice"))
+    assert {"0.00", "40.00", "1.80", "≤ 0.3"} <= {*words(light[0])}
 
 
 def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:

@@ -473,9 +473,9 @@ check(patched)
 # %% [markdown]
 # ### The map is not an explanation
 #
-# Each new sentence gets a partner with an adjective of the other kind. The left map shows, on each seed, the mean
-# weight that *it* gives a word in block 2; the right one how many answers flip with that word's row, taken from the
-# partner. The frame is at the word that flips the most.
+# Each new sentence gets a partner with an adjective of the other kind. The word whose row, taken from the partner,
+# flips the most answers decides. On each seed a blue bar shows the mean weight that *it* gives this word in block 2,
+# and an orange one how many answers flip.
 # (In a Reader, `words` turns ids into rows, `answer` turns the last rows into logits, and each of its `blocks` keeps its latest `weights`.)
 
 # %% nbgrader={"grade": false, "grade_id": "see-free-rows", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]

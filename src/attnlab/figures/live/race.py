@@ -37,6 +37,7 @@ ACROSS = EACH * (len(LETTERS) - 1) + LEFT + RIGHT
 LUCK = 0.06  # above chance: five standard errors of 1,000 guesses
 GUIDE, OVER = 'stroke-width="0.5"', 25  # from row to row, where the marked letter is
 KEY = (1, 0.01, 0.0001)  # slopes, whose lines are shown beside each other
+FAINT = 'stroke="currentColor" stroke-opacity="0.35"'
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
 
@@ -161,7 +162,7 @@ class Entry:
         )
         steps = self.distance if self._is_recurrent else self.waits
         signal = _signal(self._way(), self.at_the_mark(when), steps)
-        guide = f'<path d="M{self.marked * EACH} {-OVER}V{HIGH}" stroke="{ORANGE}" {GUIDE}/>'
+        guide = f'<path d="M{self.marked * EACH} {-OVER}V{HIGH}" {FAINT} {GUIDE}/>'
         view = (-LEFT, -ABOVE, ACROSS, HIGH + ABOVE)
         return svg(said, view, guide, _joined(drawn), signal, wide=500)
 
@@ -179,8 +180,8 @@ class Entry:
 def finding(distance: int, racers: Sequence[Entry]) -> str:
     """Who guesses at this distance, in the middle of the seeds."""
     lost = [racer.name for racer in racers if racer.right < racer.chance + LUCK]
-    rest = f"{' and '.join(lost)} guess{'es' * (len(lost) == 1)}" if lost else "nobody guesses"
-    return f"Asked for the marked letter, {distance} back, {rest}"
+    rest = f"{' and '.join(lost)} can only guess" if lost else "nobody has to guess"
+    return f"{distance} letter{'s' * (distance > 1)} back, {rest}"
 
 
 def in_words(distance: int, racers: Sequence[Entry]) -> str:
@@ -223,7 +224,7 @@ def _line(start: Point, *ends: Point, slope: float, lit: bool, bend: float = 0) 
         + f"{to_x:g} {to_y:g}"
         for to_x, to_y in ends
     )
-    look = f'stroke="{ORANGE}"' if lit else 'stroke="currentColor" stroke-opacity="0.35"'
+    look = f'stroke="{ORANGE}"' if lit else FAINT
     fill = ' fill="none"' if bend else ""  # what is straight encloses nothing
     return f'<path d="{ways}"{fill} {look} stroke-width="{width(slope if lit else 0):.2f}"/>'
 
@@ -337,10 +338,10 @@ def bar(racer: Entry) -> str:
     return svg(
         said,
         (-2, 0, 244, 24),
-        '<path d="M0 0V24M200 0V24" stroke="currentColor" stroke-opacity="0.35"/>',
+        f'<path d="M0 0V24M200 0V24" {FAINT}/>',
         f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>',
         f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>',
-        f'<path d="M{200 * racer.chance:g} 0V24" stroke="{ORANGE}" stroke-width="2"/>',
+        f'<path d="M{200 * racer.chance:g} 0V24" {FAINT} stroke-width="2"/>',
         text(206, 16, f"{racer.right:.2f}", more=' font-weight="bold"'),
         wide=300,
         size=13,
@@ -352,9 +353,9 @@ def scale(chance: float) -> str:
     return svg(
         f"bars from 0 to 1; chance is {chance:g}; a thin stroke is a seed",
         (-2, 0, 244, 24),
-        '<path d="M0 4V0H200V4" fill="none" stroke="currentColor" stroke-opacity="0.35"/>',
+        f'<path d="M0 4V0H200V4" fill="none" {FAINT}/>',
         text(-2, 18, "0"),
-        text(200 * chance - 14, 18, "chance", more=f' fill="{ORANGE}"'),
+        text(200 * chance - 14, 18, "chance", more=' fill-opacity="0.7"'),
         '<path d="M94 8v11" stroke="currentColor" stroke-width="1.5"/>',
         text(100, 18, "each seed"),
         text(200, 18, "1", "middle"),

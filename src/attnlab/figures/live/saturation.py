@@ -23,7 +23,7 @@ from attnlab.figures.live.strokes import bars, svg, text
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
 WAYS = ("no scale", "÷ √d_k")
-LIMIT, ZOOM = 110.0, 30  # where the axis of scores ends; how much larger it is once divided
+LIMIT, ZOOM = 110.0, 30  # where the axis of scores ends; how much finer it is once divided
 REACH, BINS = 4, 24  # of a histogram: standard deviations on either side, and how many bins
 WIDE, HIGH, EDGE, OVER = 340, 98, 2, 18  # of a plot, and the room beside and over it
 UNDER, TOP = HIGH + 22, 12  # how far down the words under a plot are, and those that a dot has
@@ -211,51 +211,37 @@ def found(d_k: int, measures: Values) -> str:
 def scores_picture(measures: Values, zoom: float = 1) -> str:
     """The hill of all scores, and on its line a dot for each score of one reader, as an SVG.
 
-    The axis is the same at every width. Where it is zoomed, the dots stand at its top as they are
-    on the other one, and below them a cone leads to the larger axis and a lower hill.
+    The axis is the same at every width, or as many times finer as `zoom` says.
     """
     std, scores = measures["std"] * zoom, [score * zoom for score in measures["scores"]]
     second, first = np.argsort(scores)[-2:].tolist()
     start, end = _across(scores[second]), _across(scores[first])
     lead = f"{in_short((scores[first] - scores[second]) / zoom)} ahead"
-    peak, top = (HIGH, TOP) if zoom == 1 else (0.45 * HIGH, 0.4 * HIGH)
     places = np.clip(np.linspace(-REACH, REACH, 2 * BINS + 1)[1::2] * std, -LIMIT, LIMIT)
     most = max(measures["histogram"])
     hill = "".join(
-        f"L{_across(place):.1f} {HIGH - peak * share / most:.1f}"
+        f"L{_across(place):.1f} {HIGH - HIGH * share / most:.1f}"
         for place, share in zip(places.tolist(), measures["histogram"], strict=True)
     )
     left, right = (_across(sign * REACH * std) for sign in (-1, 1))
     return _drawing(
         f"hill of all scores, standard deviation {std / zoom:.1f}; of {BOOKS} dots that of book "
         f"{first + 1} is the farthest right, {lead} of the next",
-        "" if zoom == 1 else _zoomed(measures["scores"], zoom),
         f'<path d="M{left:.1f} {HIGH}{hill}L{right:.1f} {HIGH}z" fill="{BLUE}" '
         'fill-opacity="0.35"/>',
-        f'<path d="M{start:.1f} {HIGH}H{end:.1f}V{top + 5:g}" {STROKE}/>',
-        text(min(end, WIDE + EDGE - SHORTER), top, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
+        f'<path d="M{start:.1f} {HIGH}H{end:.1f}V{TOP + 5:g}" {STROKE}/>',
+        text(min(end, WIDE + EDGE - SHORTER), TOP, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
         _axis(zoom),
-        _dots(scores, HIGH),
+        "" if zoom == 1 else text(0, TOP, f"axis {zoom:g} × finer", "", f' fill="{GREY}"'),
+        _dots(scores),
     )
 
 
-def _zoomed(scores: Sequence[float], zoom: float) -> str:
-    """Scores where they would stand on the axis as it is, and a cone from there down."""
-    left, right = (_across(end * LIMIT / zoom) for end in (-1, 1))
-    return (
-        f'<path d="M{left:.1f} 0H{right:.1f}L{WIDE} {HIGH}H0z" fill-opacity="0.1"/>'
-        + _line(f"M0 0H{WIDE}")
-        + text(0, 17, "as with no scale", "", f' fill="{GREY}"')
-        + text(WIDE / 2 + 44, 17, f"below: {zoom:g} × as large", "", f' fill="{GREY}"')
-        + _dots(scores, 0)
-    )
-
-
-def _dots(scores: Sequence[float], y: float) -> str:
+def _dots(scores: Sequence[float]) -> str:
     """A dot for each score, the largest in its own colour."""
     looks = [(5, ORANGE) if score == max(scores) else (3, BLUE) for score in scores]
     return "".join(
-        f'<circle data-key="{y} {n}" cx="{_across(score):.1f}" cy="{y}" r="{r}" fill="{colour}"/>'
+        f'<circle data-key="{n}" cx="{_across(score):.1f}" cy="{HIGH}" r="{r}" fill="{colour}"/>'
         for n, (score, (r, colour)) in enumerate(zip(scores, looks, strict=True))
     )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import cycle, pairwise
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from attnlab.figures.picture import (
 
 LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 APART = 0.05  # nats below the honest best, by looking ahead, or above it, by learning less
-GAP = 0.4  # of a row, between models that leak and others
+LOW = 0.3  # nats, where a log scale of losses begins; what is less stands there
 ZONE = "#ececec"  # below the honest best
 STROKES = ("-", "--", ":")
 WRONG = {  # what is, in models that the lesson breaks
@@ -166,7 +165,7 @@ def losses(
 
 @in_style
 def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str) -> Picture:
-    """The loss in training, drawn, and the one on texts that are cut off, a row a model.
+    """The loss in training, and the jump to the one on texts that are cut off, a row a model.
 
     Args:
         models: for each, both losses.
@@ -175,43 +174,52 @@ def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str
     """
     figure, [[place]] = new_figure(width=7.6, height=4)
     leaky = {name for name, (trained, cut) in models.items() if cut - trained > LEAKS}
-    steps = [1 + GAP * ((one in leaky) != (other in leaky)) for one, other in pairwise(models)]
-    heights = [0, *np.cumsum(steps)]
-    beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    beside["va"] = "center"
+    right = max(10, *(cut for _, cut in models.values()))
     place.axvline(best, color=GREY, linewidth=1, zorder=0)
-    for y, (name, (trained, cut)) in zip(heights, models.items(), strict=True):
-        colour, cheats = ORANGE if name in leaky else BLUE, trained < best - APART
-        place.plot([trained, best if cheats else trained], [y, y], color=colour)
-        place.plot(trained, y, "o", color=colour, markersize=11)
-        away, side = (-11, "right") if cheats else (11, "left")
-        told: Any = {**beside, "xycoords": "data", "ha": side, "color": colour}
-        place.annotate(f"{trained:.2f}", (trained, y), (away, 0), **told)
-        place.annotate(f"{cut:.2f}", (1, y), (70, 0), ha="right", color=colour, **beside)
+    for y, (name, (trained, cut)) in enumerate(models.items()):
+        colour, (start, end) = ORANGE if name in leaky else BLUE, np.maximum((trained, cut), LOW)
+        jump = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.4, "shrinkB": 6}
+        beside: Any = {"textcoords": "offset points", "va": "center"}
+        if name in leaky:
+            place.annotate("", (end, y), (start, y), arrowprops=jump)
+            place.plot(end, y, "o", color=colour, markersize=11, mfc="white", mew=2.4)
+            place.annotate(f"{cut:.2f}", (end, y), (11, 0), color=colour, **beside)
+        place.plot(start, y, "o", color=colour, markersize=11)
+        away, side = (-11, "right") if name in leaky else (11, "left")
+        place.annotate(f"{trained:.2f}", (start, y), (away, 0), ha=side, color=colour, **beside)
+        beside["xycoords"] = place.get_yaxis_transform()
         place.annotate(WRONG.get(name, ""), (0, y), (-8, -9), ha="right", color=QUIET, **beside)
-    top = {**beside, "va": "bottom", "color": QUIET, "ha": "right"}
-    place.annotate(f"honest best, {best:.2f}", (best, -0.6), (0, 4), **{**top, "xycoords": "data"})
-    place.annotate("when\ncut off", (1, -0.6), (70, 4), **top)
-    told = [f"{name}\n" if name in WRONG else name for name in models]  # room for a line
-    place.set_yticks(heights, told)
+    place.annotate(
+        f"honest best, {best:.2f}",
+        (best, -0.6),
+        (0, 4),
+        textcoords="offset points",
+        ha="center",
+        color=QUIET,
+    )
+    names = [f"{name}\n" if name in WRONG else name for name in models]  # room for a line
+    place.set(xscale="log", xlim=(LOW * 0.22, right * 6), ylim=(len(models) - 0.5, -0.6))
+    place.set_yticks(range(len(models)), names)
     for name, label in zip(models, place.get_yticklabels(), strict=True):
         label.set_color(ORANGE if name in leaky else "black")
-    right = max(2, *(trained for trained, _ in models.values()))
-    place.set(xlim=(-0.85, right + 0.1), ylim=(heights[-1] + 0.6, -0.6))
-    place.set(xlabel=f"loss in training on {text}, nats", xticks=range(math.ceil(right) + 1))
+    ticks = [each for each in (1, 10, 100) if each <= right]
+    place.set_xticks([LOW, *ticks], [f"≤ {LOW:g}", *map(str, ticks)])
+    place.set_xlabel(f"loss on {text}, nats, log scale")
     place.spines["left"].set_visible(False)
-    place.spines["bottom"].set_bounds(0, right)
+    place.spines["bottom"].set_bounds(LOW, right)
     place.tick_params(which="both", length=0)
     place.tick_params(axis="y", pad=8)
+    place.minorticks_off()
     words = (f"{name}: {trained:.2f} and {cut:.2f}" for name, (trained, cut) in models.items())
     title = ""
     if leaky and all(models[name][0] < best - APART < models[name][1] for name in leaky):
         title = f"On {text}, each leak beats the honest best until texts are cut off"
     return Picture(
         figure,
-        f"A dot a model: its loss in training on {text}, beside the honest best, {best:.2f}; and "
-        f"as a number its loss on texts that are cut off. {'; '.join(words)}.",
-        f"{title}\nOrange: it leaks. When texts are cut off after each word, its loss jumps up.",
+        f"On a log scale, a dot a model for its loss in training on {text}, beside the honest "
+        f"best, {best:.2f}; where it leaks, an arrow to a ring, its loss on texts that are cut "
+        f"off. {'; '.join(words)}.",
+        f"{title}\nDot: in training. Ring: texts are cut off after each word. Orange: it leaks.",
     )
 
 

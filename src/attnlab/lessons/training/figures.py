@@ -17,16 +17,12 @@ from matplotlib.patches import Rectangle
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
     BLUE,
-    CELL,
     GREEN,
     GREY,
     ORANGE,
     PURPLE,
     Picture,
-    draw_heatmap,
-    frame,
     in_style,
-    ink_cells,
     name_lines,
     new_figure,
     with_looks,
@@ -340,54 +336,50 @@ def stalled(curves: Mapping[str, Sequence[float]], answers: Mapping[str, str]) -
 def shown_and_needed(
     shown: Mapping[str, Any], needed: Mapping[str, Any], words: Sequence[str]
 ) -> Picture:
-    """What a map shows beside what the answers hang on, a row for each model.
+    """For each model the word that the answers hang on, and the weight that a map shows for it.
 
     Args:
         shown: for each model, (M,) weights of “it”.
         needed: for each, (M,) shares of answers that flip with a word's row.
         words: M labels, one of them “it”.
     """
-    weights, flips = (
-        np.array([as_array(each[name]) for name in shown]) for each in (shown, needed)
-    )
-    it, decides = words.index("it"), flips.argmax(axis=1).tolist()
-    rows = [*words]
-    rows[it] = "it (itself)"
-    figure, [[map_, turned]] = new_figure(columns=2, width=9.8, height=4.4)
-    told, missed = [], {}
-    for name, row, share, at in zip(shown, weights, flips, decides, strict=True):
-        most = ", ".join(f"{words[m]} {row[m]:.2f}" for m in np.flatnonzero(row >= SOME).tolist())
-        told.append(
-            f"{name}: {most or 'nothing'}; framed {words[at]}, {row[at]:.2f}, with "
-            f"{share[at]:.2f} of the answers"
-        )
-        if row[at] < SOME:
-            missed[name] = (at, row[at])
-    for place, table, scale, title in (
-        (map_, weights, 1, "weight that “it” gives\nthis word in block 2"),
-        (turned, flips, 100, "answers that flip when\nthis word’s row is swapped, %"),
-    ):
-        image = draw_heatmap(place, table.T, rows, [*shown], title, least=2)
-        for n, at in enumerate(decides):
-            frame(place, at, n)
-            for m in sorted({at, *np.flatnonzero(table[n] >= SOME).tolist()}):
-                said = f"{scale * table[n, m]:.{1 if scale == 1 else 0}f}"
-                place.text(n, m, said, ha="center", va="center", gid=CELL)
-        ink_cells(place, image)
-        for label in place.get_xticklabels():
-            if label.get_text() in missed:
-                label.set(color=ORANGE, weight="bold")
+    figure, [[place]] = new_figure(width=7.6, height=0.5 + 0.64 * len(shown))
+    names, told, missed = [], [], []
+    for n, (name, weights) in enumerate(shown.items()):
+        flips = as_array(needed[name])
+        word = words[at := int(flips.argmax())]
+        weight, share = float(as_array(weights)[at]), float(flips[at])
+        names.append(f"{name}\n{word}{' (itself)' * (word == 'it')}")
+        bars = (weight, f"weight {weight:.2f}", BLUE), (share, f"{100 * share:.0f} % flip", ORANGE)
+        for y, (length, said, colour) in zip((n - 0.19, n + 0.19), bars, strict=True):
+            place.barh(y, length, 0.34, color=colour)
+            beside: Any = {"textcoords": "offset points", "va": "center", "color": colour}
+            place.annotate(said, (length, y), (6, 0), **beside)
+        told.append(f"{name}, {word}: {weight:.2f} and {share:.2f}")
+        if weight < SOME:
+            missed.append((word, weight, share))
+    place.set_yticks(range(len(shown)), names)
+    place.set(xlim=(0, 1), ylim=(len(shown) - 0.5, -0.5), xticks=[])
+    place.tick_params(length=0, labelcolor="black", pad=8)
+    place.spines["bottom"].set_visible(False)
     heading = f"In all trainings the word that decides gets {SOME} of the weight or more"
+    under = (
+        "Blue: weight that “it” gives the deciding word in block 2. Orange: answers its row flips."
+    )
     if missed:
-        least, most = (f"{of(weight for _, weight in missed.values()):.1f}" for of in (min, max))
-        little = least if least == most else f"{least} to {most}"
-        heading = f"The deciding word can have weight {little} in block 2: {', '.join(missed)}"
-    framed = "Framed: the deciding word, whose row flips the most."
-    if it in dict(missed.values()):
-        framed += " What “it” has itself goes past attention, by the residual."
+        _, little, much = zip(*missed, strict=True)
+        gets = _range([f"{each:.1f}" for each in (min(little), max(little))])
+        flip = _range([f"{100 * each:.0f}" for each in (min(much), max(much))])
+        heading = f"Weight {gets}, yet the word decides {flip} % of the answers"
+        if "it" in (word for word, *_ in missed):
+            under += "\nWhat “it” has itself goes past attention, by the residual."
     return Picture(
         figure,
-        f"Two heatmaps, one column for each seed, one row for each word: the weight that “it” "
-        f"gives the word, and the share of answers that flip with its row. {'. '.join(told)}.",
-        f"{heading}\n{framed}",
+        f"Two bars for each seed and its deciding word, whose row flips the most: the weight that "
+        f"“it” gives the word, and the share of answers that flip. {'; '.join(told)}.",
+        f"{heading}\n{under}",
     )
+
+
+def _range(ends: Sequence[str]) -> str:
+    return " to ".join(dict.fromkeys(ends))
