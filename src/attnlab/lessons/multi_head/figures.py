@@ -71,9 +71,7 @@ def two_answers(shares: Mapping[str, Mapping[int, tuple[float, float]]]) -> Pict
     ]
     title = ""
     if len(either) == 1 and len(both) == len(shares) - 1 > 0:
-        title = (
-            f"{either[0].capitalize()} alone answers one of two questions well; the others both"
-        )
+        title = f"{either[0].capitalize()} alone answers one of two questions well; the others both"
     return Picture(
         figure,
         f"{len(shares)} panels, one a model, with a line for each seed, from the share of right "
