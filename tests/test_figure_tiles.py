@@ -85,9 +85,7 @@ def test_a_larger_score_is_told_with_its_factor(figure: Tiles) -> None:
     tile = ("Tile 5 of 10", "queries 4 to 5", "keys 2 to 3")
     risen = ("larger", "query 4", "0.22", "query 5", "0.03")
     assert tells(figure.state["told"], *tile, *risen)
-    assert (
-        figure.state["found"] == "A larger score comes: what q5 had kept shrinks to 0.03 of itself"
-    )
+    assert figure.state["found"] == "A larger score: what query 5 kept shrinks to 0.03"
     assert figure.state["kept"][0] == ["4", "1.00 → 2.50", "0.22", "1.30", "3.68, 8.05"]
     assert written(np.exp(-1.5), 2) == "0.22"
     for picture in figure.state["pictures"]:

@@ -210,7 +210,7 @@ def found(tile: Tile, kept: dict[int, Kept]) -> str:
         return f"{who} {comes} in: nothing of {of_it} is kept yet"
     if kept[least].m > kept[least].before:
         counts = written(kept[least].factor, 2)
-        return f"A larger score comes: what q{least} had kept shrinks to {counts} of itself"
+        return f"A larger score: what query {least} kept shrinks to {counts}"
     return "No larger score comes: all that was kept counts in full"
 
 
