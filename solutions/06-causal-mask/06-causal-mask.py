@@ -678,8 +678,8 @@ check(read_c, name="attention")
 # %% [markdown]
 # ### Mask after softmax
 #
-# In `read_b` all rows but the last add up to *less than 1*: the blocked keys had already taken their share. And it
-# leaks, because that share depends on the future.
+# In `read_b` all rows but the last add up to *less than 1*: blocked keys had taken their share. And it leaks,
+# because that share depends on the future.
 #
 # Divide each row by its sum, and you get the same fractions as with −∞ before softmax. So on paper a late mask is wrong only **without renormalising**. In floats, if a blocked score leads
 # by 104 (float32) or 746 (float64), the open keys get 0, and 0 / 0 is NaN.
@@ -688,15 +688,15 @@ check(read_c, name="attention")
 # ### A mask of the wrong shape
 #
 # (N, N) broadcasts: it serves every sentence. (B, N) has one row a *sentence*, so for scores (B, N, N) it needs another
-# axis: (B, 1, N). `read_f` passes it as it is, and B meets the axis of the queries. If B and N differ and neither is 1,
+# axis: (B, 1, N). `read_f` passes it as it is: B meets the axis of the queries. If B and N differ and neither is 1,
 # you get an error, and that is luck. **With B = N it runs**: query n of *every* sentence gets the padding of
 # *sentence n*. So test with sizes that differ. (`nn.MultiheadAttention` takes a (B, N) mask as it is,
 # `key_padding_mask`, True = blocked.)
 #
 # ### A diagonal off by one
 #
-# `read_d` has `triu(2)` instead of `triu(1)`, True = blocked: each word sees one word ahead. With `triu(0)`, one off
-# to the other side, no word may read itself, and the first row is empty.
+# `read_d` has `triu(2)` instead of `triu(1)`, True = blocked: each word sees one word ahead. With `triu(0)` no
+# word may read itself, and the first row is empty.
 #
 # ### −1e9 instead of −∞
 #
@@ -706,8 +706,8 @@ check(read_c, name="attention")
 #
 # ### Would training have told you?
 #
-# Train your own `attention` on dice and sheep, and four of the six beside it. Then measure the loss on other texts, each of which ends at the word whose successor is asked for. Which models will end below
-# the honest best? Which models will write well?
+# Train your `attention` on dice and sheep, and four of the six. Then measure the loss on other texts, each cut off
+# before the word to guess. Which will end below the honest best? Which will write well?
 
 # %% nbgrader={"grade": false, "grade_id": "train-failures", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["nbval-ignore-output"]
 readers = {"yours": attention, "wrong axis": read_e, "late mask": read_b}
