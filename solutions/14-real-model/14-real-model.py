@@ -39,7 +39,7 @@ begin("14-real-model")
 
 # %% [markdown]
 # What if every head gave all words the same weight? A slice of a mix is as wide as its word's weight, on average over the last layer's
-# heads, and in the end over texts.
+# heads.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()
