@@ -173,21 +173,25 @@ def test_a_figure_takes_what_training_made() -> None:
 
 
 def test_a_map_misses_what_is_needed_where_it_gives_that_little() -> None:
-    shown, needed = {"one": [0.04, 1], "two": [0, 1.0]}, {"one": [0.88, 0], "two": [0, 1]}
+    shown = {"one": [0.9, 0], "two": [0.04, 1], "three": [0, 1.0]}
+    needed = {"one": [1, 0], "two": [0.88, 0], "three": [0, 0.9]}
     drawn = figures.training.shown_and_needed(shown, needed, ["it", "wide"])
-    heading, *_, road = drawn.title.splitlines()
-    assert heading == "Weight 0.0, yet the word decides 88 % of the answers"
+    heading, road = drawn.title.splitlines()
+    assert heading == "In 1 of 3 trainings “it” itself decides, at weight 0.04"
     assert "by the residual" in road
-    assert "one, it: 0.04 and 0.88; two, wide: 1.00 and 1.00." in drawn.alt
+    assert "two, it: 0.04 and 0.88; one, it: 0.90 and 1.00; three, wide: 1.00" in drawn.alt
     [light], _ = parts(drawn)
-    said = ["weight 0.04", "88 % flip", "weight 1.00", "100 % flip"]
-    assert [each for each in words(light) if "weight" in each or "flip" in each] == said
-    assert {"it (itself)", "wide"} <= {line for each in words(light) for line in each.split("\n")}
+    rows = ["two: “it” itself", "one: “it” itself", "three: wide"]
+    assert [each for each in words(light) if ": " in each] == rows
+    assert [each for each in words(light) if "." in each] == ["0.04", "0.90", "1.00"]
+    assert [each for each in words(light) if "%" in each] == ["88 %", "100 %", "90 %"]
     found = figures.training.shown_and_needed(needed, needed, ["it", "wide"])
     assert found.title.startswith("In all trainings")
-    several = {"one": [0.2, 1], "two": [0, 1.0]}, {"one": [0.9, 0], "two": [1, 0]}
+    several = {"one": [0.2, 1], "two": [1.0, 0]}, {"one": [0.9, 0], "two": [0, 1]}
     drawn = figures.training.shown_and_needed(*several, ["it", "wide"])
-    assert drawn.title.startswith("Weight 0.0 to 0.2, yet the word decides 90 to 100 % of")
+    assert drawn.title.startswith(
+        "In 2 of 2 trainings the word that decides gets weight 0.00 to 0.20"
+    )
 
 
 def test_the_second_road_is_told_where_the_word_itself_decides_without_weight() -> None:

@@ -40,8 +40,9 @@ LOOKS = tuple(
 SHOWN: dict[Quantity, Callable[[float], str]] = {"seconds": in_seconds, "bytes": in_bytes}
 MARKS: dict[Quantity, list[float]] = {
     "seconds": [10.0**power for power in range(-9, 6)],
-    "bytes": [1024 * 16.0**power for power in range(-1, 10)],
+    "bytes": [1024 * 4.0**power for power in range(-2, 20)],
 }
+FEW = 6  # marks on an axis, at most
 ROOM = 3  # times between two lines, where a number stands between their names
 LAWS = 1, 2  # powers of N that have guides, and that a line's name says
 NEAR = 0.2  # of an exponent to a whole one that it is called by
@@ -50,7 +51,7 @@ LEAST = 3  # lengths that a law is read from
 
 @in_style
 def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
-    """Time and memory over N, beside lines that grow as N and as N².
+    """Time and memory over N; if no way is looked at, beside lines that grow as N and as N².
 
     Args:
         rows: of one call of `measure`.
@@ -88,14 +89,15 @@ def plot(rows: Iterable[Row], title: str = "", focus: str = "") -> Picture:
             said.append(_in_words(line, quantity))
         if traded:
             _gap(axes, beside, quantity)
-        else:
-            _guides(axes, measured, quantity, by_name.get(focus, ()))
+        elif not focus:
+            _guides(axes, measured, quantity)
         axes.set(xscale="log", yscale="log", xlabel="N, tokens, log")
-        axes.margins(x=0.02)
+        axes.margins(x=0.04)
         ticks = lengths[::-1][::2]  # the longest is one
         axes.set_xticks(ticks, [f"{n:,}" for n in ticks])
         low, high = axes.get_ylim()
         marks = [mark for mark in MARKS[quantity] if low <= mark <= high]
+        marks = marks[:: 1 + len(marks) // FEW]
         axes.set_yticks(marks, map(SHOWN[quantity], marks))
         axes.minorticks_off()
         axes.set_title(NOUNS[quantity] if focus or quantity == "bytes" else title)
@@ -126,14 +128,23 @@ def _beside(rows: Sequence[Row], focus: str) -> dict[int, tuple[Row, Row]]:
 
 
 def _trade(beside: Mapping[int, tuple[Row, Row]]) -> tuple[str, bool]:
-    """What is won and lost at the greatest length; and whether both are."""
-    mine, other = beside[max(beside)]
-    if not all(getattr(row, of) for row in (mine, other) for of in AXES):
+    """What is won and lost at the greatest length, and at the least; and whether both are."""
+    full = {n: pair for n, pair in beside.items() if all(r.seconds and r.bytes for r in pair)}
+    most, least = max(beside), min(full, default=0)
+    if most not in full:
         return "", False
+    mine, other = full[most]
     time, memory = (getattr(mine, of) / getattr(other, of) for of in AXES)
-    lost, won = _ratio(time, "slower", "faster"), _ratio(memory, "more memory", "less memory")
-    told = f"{mine.name}: {lost} than {other.name}, {won}\nAt {mine.n:,} tokens."
+    lost, won = _won_and_lost(*full[most])
+    told = f"{mine.name}: {lost} than {other.name}, {won}\nAt {most:,} tokens."
+    if least < most:
+        told += f" At {least:,}: {', '.join(_won_and_lost(*full[least]))}."
     return told[0].upper() + told[1:], time > 1 > memory or time < 1 < memory
+
+
+def _won_and_lost(mine: Row, other: Row) -> tuple[str, str]:
+    time, memory = (getattr(mine, of) / getattr(other, of) for of in AXES)
+    return _ratio(time, "slower", "faster"), _ratio(memory, "more memory", "less memory")
 
 
 def _ratio(ratio: float, more: str, less: str) -> str:
@@ -188,12 +199,10 @@ def _gap(axes: Axes, beside: Mapping[int, tuple[Row, Row]], quantity: Quantity) 
     )
 
 
-def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity, focus: Sequence[Row]) -> None:
-    """As N and as N², below all, or under where the focus begins."""
+def _guides(axes: Axes, rows: Sequence[Row], quantity: Quantity) -> None:
+    """As N and as N², below all."""
     ends = min(row.n for row in rows), max(row.n for row in rows)
     low = min(getattr(row, quantity) for row in rows if getattr(row, quantity)) / 3
-    for row in [row for row in focus if getattr(row, quantity)][:1]:
-        low = getattr(row, quantity) * ends[0] / row.n / 4
     for exponent in LAWS:
         line = [low, low * (ends[1] / ends[0]) ** exponent]
         label = _as_power(exponent)
@@ -216,10 +225,10 @@ def _line(
         axes.annotate(
             name,
             (last.n, getattr(last, quantity)),
-            (-8 if wide else 8, 4),
+            (-10 if wide else 10, 0),
             textcoords="offset points",
             ha="right" if wide else "left",
-            va="bottom",
+            va="center",
             color=colour,
         )
     axes.plot(

@@ -53,6 +53,7 @@ SIZE = 13  # points of all words, and their pixels in a narrow page
 # Pixels of a point in a wide page. In a narrow one a picture shrinks to a pixel a point, breaks
 # between its panels, and a panel that is still too wide is scrolled.
 LARGE = 1.5
+PAGE = 8.6  # inches that a page has room for
 PHONE = 5.1  # inches that a phone has room for: a single panel that is wider is drawn so too
 STYLE: Any = {
     "font.size": SIZE,

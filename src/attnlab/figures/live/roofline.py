@@ -19,15 +19,16 @@ TERA = 1e12
 CAPTION = "operations for each byte, share of the peak at best, and what limits it"
 ALONG = (0.1, 1e4)  # operations for each byte that are drawn
 UNDER_ROOFS, OVER_ROOFS = 5, 9  # how many times farther the axis goes than the roofs
-LEFT, WIDE, HIGH, RIGHT = 66, 370, 266, 74  # room for numbers, of the plot, room for names
+LEFT, WIDE, HIGH, RIGHT = 66, 370, 256, 74  # room for numbers, of the plot, room for names
 TICKS = {1.0: "1", 10.0: "10", 100.0: "100", 1000.0: "1,000"}
 MOVING, COMPUTING = "limited by moving", ("limited by", "computing")
 ALONG_AT = 0.47  # of the way up to the bend, the middle of what limits there
 OVER, UNDER = 26, 48  # room over the plot and under it
 LINE, LETTER = 23, 13  # of words, where they are largest: from line to line, and a letter
-LARGEST, BETWEEN = 25.1, 165  # their size there, and y of a name between others
+LARGEST, BETWEEN = 25.1, 157  # their size there, and y of a name between others
 CLOSE = 1.03  # times as far along, and works are in one place
 MOST = 3  # works
+NEAR = 60  # px under the peak, where no room is to say how far that is
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
 LOOKS = (BLUE, ORANGE)
 Works = Callable[[int], Mapping[str, tuple[float, float]]]
@@ -204,6 +205,7 @@ def _chart(
         _frame(axes, min(device.flops for device in devices)),
         *roofs,
         *(_way(axes, alone[name], each, devices) for name, each in works.items() if name in alone),
+        _short_of(axes, next(iter(works.values())), *_from_the_top(devices)[0]),
         _named(axes, works, devices),
         *(
             axes.ring(intensity, device.tera(intensity), colour)
@@ -285,7 +287,7 @@ def _along(axes: Chart, highest: Device) -> str:
     turned = degrees(atan2(to_y - y, to_x - x))
     x, y = x + ALONG_AT * (to_x - x), y + ALONG_AT * (to_y - y)
     place = f"translate({x:.1f} {y:.1f}) rotate({turned:.1f})"
-    words = _shifted(0, -13, 0, "middle", MOVING, f' fill="{GREY}"')
+    words = _shifted(0, -13, 0, "middle", MOVING, f' fill="{GREY}"{CLEAR}')
     return f'<g transform="{place}">{words}</g>'
 
 
@@ -306,6 +308,22 @@ def _way(axes: Chart, alone: float, now: float, devices: Sequence[Device]) -> st
     look = 'stroke="currentColor" stroke-width="9" stroke-opacity="0.18" stroke-linecap="round"'
     ends = sorted((alone, now))
     return "".join(axes.line(device.tera, _corners(device, *ends), look) for device in devices)
+
+
+def _short_of(axes: Chart, first: float, device: Device, colour: str) -> str:
+    """How far a work stays below the peak, where a chart of powers makes a hundredth look near."""
+    x, low, high = (
+        axes.across.at(first),
+        *(axes.up.at(y / TERA) for y in (device.speed(first), device.flops)),
+    )
+    if low - high < NEAR:
+        return ""
+    bend = axes.across.at(device.flops / device.bandwidth)
+    look = f'fill="none" stroke="{colour}" stroke-width="1.5" stroke-dasharray="2 4"'
+    times = f"× {device.flops / device.speed(first):,.0f}"
+    more = f' fill="{colour}" font-weight="bold"'
+    line = f'<path {look} d="M{x:.1f} {low:.1f}V{high:.1f}H{bend:.1f}"/>'
+    return line + _shifted(8, high, -0.5, "start", times, more)
 
 
 def _named(axes: Chart, works: Mapping[str, float], devices: Sequence[Device]) -> str:

@@ -10,6 +10,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
+    PAGE,
     Picture,
     in_style,
     name_lines,
@@ -28,7 +29,7 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
         beside: seconds of other ways, by name.
         tokens: N.
     """
-    figure, [[axes]] = new_figure(width=7.6, height=4)
+    figure, [[axes]] = new_figure(width=PAGE, height=4)
     axes.plot([*tiles], [*tiles.values()], color=BLUE, marker="o", markersize=7, linewidth=4)
     best, first, last = min(tiles, key=lambda width: tiles[width]), min(tiles), max(tiles)
     axes.plot(best, tiles[best], "o", color=ORANGE, markersize=15, zorder=3)

@@ -15,6 +15,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
+    PAGE,
     Picture,
     in_style,
     name_lines,
@@ -75,7 +76,7 @@ def what_a_clock_sees() -> Picture:
 def speeds() -> Picture:
     """TFLOP/s by length, as recorded here, and the device's peak."""
     where, own = _own()
-    figure, [[axes]] = new_figure(width=7.6, height=4)
+    figure, [[axes]] = new_figure(width=PAGE, height=4)
     said, ahead = [], _ahead(own)
     for name, points in own.items():
         x, y = zip(*points, strict=True)

@@ -8,6 +8,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
+    PAGE,
     QUIET,
     Picture,
     in_style,
@@ -28,7 +29,7 @@ def found(
         chance: the share of who guesses.
         focus: the way that is looked at.
     """
-    figure, [[place]] = new_figure(width=7.6, height=3.6)
+    figure, [[place]] = new_figure(width=PAGE, height=3.6)
     best, *_ = right
     colours, places = {best: BLUE, focus: ORANGE}, range(len(books))
     for name, shares in right.items():
@@ -41,20 +42,20 @@ def found(
             ls="-" if name in colours else (0, (3, 3)),  # over a line that it meets
             color=colour,
             ms=11 if name in colours else 7,
-            markevery=1 if name == focus else [-1],
+            markevery=1 if name in colours else [-1],
             lw=4.5 if name in colours else 2,
             clip_on=False,
             label=f"{name}: {told[-1]}",
         )
         for n in places[1:-1] if name == focus else ():
+            alike = [other for other, theirs in right.items() if theirs[n] == shares[n]]
             place.annotate(
-                told[n],
+                f"{'both ' * (len(alike) == 2)}{told[n]}",
                 (n, shares[n]),
-                (6, -12),
+                (14, -2),
                 textcoords="offset points",
                 color=colour,
-                ha="right",
-                va="top",
+                va="center",
             )
     place.axhline(chance, color=QUIET, linewidth=1, linestyle=":", zorder=0)
     place.annotate(

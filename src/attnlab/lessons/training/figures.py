@@ -19,7 +19,9 @@ from attnlab.figures.picture import (
     BLUE,
     GREEN,
     GREY,
+    HATCH,
     ORANGE,
+    PAGE,
     PURPLE,
     Picture,
     in_style,
@@ -29,6 +31,8 @@ from attnlab.figures.picture import (
 )
 
 LINES = tuple(zip((BLUE, ORANGE, GREEN, PURPLE, GREY), ("-", "--", "-.", ":", "-"), strict=True))
+BESIDE = 1.5  # from the left of one column of bars to that of the next; a bar is 1 at most
+BY_POINTS: Any = {"textcoords": "offset points"}
 SOME = 0.3  # of a row's weight, or of the answers; what is more is named
 RIGHT = {"like": "like", "hate": "hate", "not like": "hate", "not hate": "like"}
 COIN = "a coin"  # what `phrases.answers` says where no word gets most of the probability
@@ -343,41 +347,42 @@ def shown_and_needed(
         needed: for each, (M,) shares of answers that flip with a word's row.
         words: M labels, one of them “it”.
     """
-    figure, [[place]] = new_figure(width=7.6, height=0.5 + 0.64 * len(shown))
-    names, told, missed = [], [], []
-    for n, (name, weights) in enumerate(shown.items()):
+    figure, [[place]] = new_figure(width=PAGE, height=0.8 + 0.42 * len(shown))
+    found = []
+    for name, weights in shown.items():
         flips = as_array(needed[name])
-        word = words[at := int(flips.argmax())]
-        weight, share = float(as_array(weights)[at]), float(flips[at])
-        names.append(f"{name}\n{word}{' (itself)' * (word == 'it')}")
-        bars = (weight, f"weight {weight:.2f}", BLUE), (share, f"{100 * share:.0f} % flip", ORANGE)
-        for y, (length, said, colour) in zip((n - 0.19, n + 0.19), bars, strict=True):
-            place.barh(y, length, 0.34, color=colour)
-            beside: Any = {"textcoords": "offset points", "va": "center", "color": colour}
-            place.annotate(said, (length, y), (6, 0), **beside)
-        told.append(f"{name}, {word}: {weight:.2f} and {share:.2f}")
-        if weight < SOME:
-            missed.append((word, weight, share))
-    place.set_yticks(range(len(shown)), names)
-    place.set(xlim=(0, 1), ylim=(len(shown) - 0.5, -0.5), xticks=[])
+        at = int(flips.argmax())
+        found.append((float(as_array(weights)[at]), float(flips[at]), name, words[at]))
+    found.sort(key=lambda each: each[0])
+    missed = [each for each in found if each[0] < SOME]
+    for y, (weight, share, *_) in enumerate(found):
+        pale = {"alpha": 0.4 if missed and weight >= SOME else 1.0}
+        bars = (0, weight, f"{weight:.2f}", BLUE), (BESIDE, share, f"{100 * share:.0f} %", ORANGE)
+        for start, length, said, colour in bars:
+            place.barh(y, length, 0.6, start, color=colour, **pale)
+            place.annotate(said, (start + length, y), (6, 0), **BY_POINTS, va="center")
+    for x, head in (0, "weight"), (BESIDE, "answers that flip"):
+        place.annotate(head, (x, -0.5), (0, 6), **BY_POINTS)
+        place.plot([x, x], [-0.5, len(found) - 0.5], color=HATCH, linewidth=1)
+    owners = [f"{name}: {'“it” itself' if word == 'it' else word}" for *_, name, word in found]
+    place.set_yticks(range(len(found)), owners)
+    place.set(xlim=(0, BESIDE + 1), ylim=(len(found) - 0.5, -0.5), xticks=[])
     place.tick_params(length=0, labelcolor="black", pad=8)
-    place.spines["bottom"].set_visible(False)
-    heading = f"In all trainings the word that decides gets {SOME} of the weight or more"
-    under = (
-        "Blue: weight that “it” gives the deciding word in block 2. Orange: answers its row flips."
-    )
+    place.spines[:].set_visible(False)
+    heading, under = f"In all trainings the word that decides gets {SOME} of the weight or more", ""
     if missed:
-        _, little, much = zip(*missed, strict=True)
-        gets = _range([f"{each:.1f}" for each in (min(little), max(little))])
-        flip = _range([f"{100 * each:.0f}" for each in (min(much), max(much))])
-        heading = f"Weight {gets}, yet the word decides {flip} % of the answers"
-        if "it" in (word for word, *_ in missed):
-            under += "\nWhat “it” has itself goes past attention, by the residual."
+        gets = _range([f"{each:.2f}" for each in (missed[0][0], missed[-1][0])])
+        it = all(word == "it" for *_, word in missed)
+        who = "“it” itself decides, at" if it else "the word that decides gets"
+        heading = f"In {len(missed)} of {len(found)} trainings {who} weight {gets}"
+        under = "\nWeight in block 2."
+        under += " What “it” has itself goes past attention, by the residual." * it
+    told = [f"{name}, {word}: {weight:.2f} and {share:.2f}" for weight, share, name, word in found]
     return Picture(
         figure,
         f"Two bars for each seed and its deciding word, whose row flips the most: the weight that "
         f"“it” gives the word, and the share of answers that flip. {'; '.join(told)}.",
-        f"{heading}\n{under}",
+        heading + under,
     )
 
 
