@@ -247,8 +247,7 @@ def _told(n: int, d: int, scores: int) -> str:
     room = f"fit into {fits[0]}" if fits else "fit into none of the three memories"
     return (
         f"One layer, one text: {in_words(total)} operations, {100 * squared / total:.0f} % of them "
-        f"in the two products that grow as N²; beyond N = {2 * d:,} these are the larger part. "
-        f"The scores {room}."
+        f"in products that grow as N². The scores {room}."
     )
 
 

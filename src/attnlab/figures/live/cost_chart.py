@@ -64,12 +64,12 @@ class Chart(NamedTuple):
         )
 
     def levels(self, named: Iterable[tuple[str, float]]) -> str:
-        """Lines at some heights, with their names over them at the left."""
+        """Lines at ascending heights, named at the left: the first under it, others over them."""
         return "".join(
             f'<path fill="none" stroke="{GREY}" stroke-opacity="0.6" '
             f'd="M{LEFT} {self.up.at(value):.1f}H{WIDTH - RIGHT}"/>'
-            + text(LEFT + 6, self.up.at(value) - 5, label, more=f' fill="{GREY}"')
-            for label, value in named
+            + text(LEFT + 6, self.up.at(value) + (-5 if n else 16), label, more=f' fill="{GREY}"')
+            for n, (label, value) in enumerate(named)
         )
 
     def end(self, n: float, *words: str) -> str:
