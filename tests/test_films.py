@@ -1402,26 +1402,35 @@ def test_arcs_end_over_what_is_read_and_ink_is_what_a_way_keeps() -> None:
         rows_of: dict[int, set[float]] = {}  # by head: where what it reads is drawn
         kept = {points(parts[name])[0, 1] for name in parts if name.startswith("kept near")}
         asked = {(look["cx"], look["cy"]) for name, look in parts.items() if "asks" in name}
-        begun, small = set(), at.long / WIDE
+        answers = [parts[f"answer {n}"] for n, *_ in sorted(reads)]  # in the books' order
+        spots_of = [float(each["cx"]) for each in answers]
+        assert spots_of == sorted(spots_of)
+        assert max(spots_of) + float(answers[0]["r"]) == pytest.approx(at.left + at.long, abs=0.02)
+        assert len({each["cy"] for each in answers}) == 1
+        begun = set()
         for n, row, right in reads:
-            look, mark = parts[f"look {n}"], points(parts[f"mark {n}"])
+            look, mark, answer = (
+                parts[f"look {n}"],
+                points(parts[f"mark {n}"]),
+                parts[f"answer {n}"],
+            )
             colour = BLUE.drawn if right else INK
-            assert look["stroke"] == colour
+            assert look["stroke"] == answer["fill"] == colour
+            assert np.abs(mark.mean(axis=0) - [answer["cx"], answer["cy"]]).max() < 1
+            assert float(answer["cy"]) - float(answer["r"]) > at.place(0, film.HEADS - 0.5)[1]
             assert (look["stroke-dasharray"] == "1 0") == right
             begin, end = points(look)[[0, -1]].tolist()
             begun.add(tuple(begin))
             assert begin[0] == pytest.approx(at.place(film.BOOKS)[0], abs=0.06)
             assert end[0] == pytest.approx(at.place(n)[0], abs=0.06)
-            assert end[1] == pytest.approx(at.top - film.FLOOR * small, abs=0.06)
+            assert end[1] == pytest.approx(at.top - film.FLOOR * at.rise, abs=0.06)
             assert len(mark) == (3 if right else 5)  # a tick or a cross
-            assert abs(mark.mean(axis=0)[0] - end[0]) < 1
             assert (f"read {n}" in parts) != drops
             if not drops:
                 read = parts[f"read {n}"]
                 x, y = (float(read[each]) + at.side / 2 for each in "xy")
-                assert read["fill"] == colour
+                assert (read["fill"], read["fill-opacity"]) == (colour, right)  # else an outline
                 assert x == pytest.approx(end[0], abs=0.06)
-                assert abs(mark.mean(axis=0)[1] - y) < 1
                 rows_of.setdefault(row, set()).add(round(y, 1))
                 assert any(abs(y - each) < 0.1 for each in kept)
         assert np.array(sorted(begun)) == pytest.approx(np.array(sorted(asked)), abs=0.06)
@@ -1449,45 +1458,34 @@ def _ink(parts: dict[str, dict[str, float | str]]) -> float:
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
+def test_lesson_12s_results_are_as_recorded_and_stand_under_what_is_kept() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known = json.loads(film.RECORDED.read_text("utf-8"))
+    last, places = texts_of("12-shortcuts", -1), shown("12-shortcuts")[-1]
     turns = [(way, test) for way in film.WAYS for test in film.ASKS]
     for n, (way, test) in enumerate(turns):
-        texts, parts, right = (
-            texts_of("12-shortcuts", n),
-            shown("12-shortcuts")[n],
-            known[way][test],
-        )
-        assert texts["right"] == f"{right:.0%}"
-        left, wide = (float(parts["all"][each]) for each in ("x", "width"))
-        assert [parts["bar"]["x"], parts["bar"]["width"]] == pytest.approx(
-            [left, wide * right], abs=0.06
-        )
+        texts, right = texts_of("12-shortcuts", n), known[way][test]
         found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
         colour = BLUE.drawn if found else INK
-        assert parts["right"]["fill"] == parts["bar"]["fill"] == colour
-        assert (right > 0.98) == found == ("tick" not in parts)
-        if not found:
-            tick = points(parts["tick"])[:, 0]
-            assert [*tick] == pytest.approx([left + wide / film.LETTERS] * 2, abs=0.06)
-        assert texts.get("guess") == (None if found else "guess: 12%")  # 1 in 8
-        assert (texts["name"], texts["about"]) == (film.WAYS[way][0], film.ASKS[test])
+        assert (right > 0.98) == found
+        assert (texts["right"], texts["about"]) == (f"{right:.0%}", film.ASKS[test])
+        assert shown("12-shortcuts")[n]["right"]["fill"] == colour
+        assert texts.get("guess") == (None if found else "a guess: 12%")  # 1 in 8
+        assert texts["name"] == film.WAYS[way][0]
         assert texts["keeps"] == f"{film.share(way):.0%} kept"
         if at := film.ENDS.get((way, test)):  # the last frame's: a row a way, a column a test
-            last, places, key = (
-                texts_of("12-shortcuts", -1),
-                shown("12-shortcuts")[-1],
-                f"{way} {test} right",
-            )
+            key = "right" if (way, test) == turns[-1] else f"{way} {test} right"
             assert (last[key], places[key]["fill"]) == (f"{right:.0%}", colour)
-            assert at.left < float(places[key]["x"]) < at.place(film.BOOKS)[0]
-            assert at.top - 5 < float(places[key]["y"]) < at.top
-            assert (last[f"{test} head"], places[f"{test} head"]["x"]) == (film.ASKS[test], at.left)
-            assert last[f"{way} name"].startswith(film.WAYS[way][0])
-            assert at.top - 45 < float(places[f"{way} name"]["y"]) < at.top
-            assert last["quarter"] == "25% of keys and values kept"
+            assert places[key]["x"] == places[f"{test} head"]["x"] == at.left
+            assert float(places[key]["y"]) == pytest.approx(
+                at.place(0, film.HEADS)[1] + film.UNDER, abs=0.1
+            )
+            assert last[f"{test} head"] == film.ASKS[test]
+            assert last[f"{way} name"] == film.WAYS[way][0]
+            assert at.top < float(places[f"{way} name"]["y"]) < at.place(0, film.HEADS)[1]
+    assert (last["quarter"], last["guessed"]) == ("25% kept", "a guess")
+    assert places["guessed"]["y"] == places["window far right"]["y"]
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
     assert film.share("window") == film.share("shared") == 1 / 4
