@@ -254,13 +254,7 @@ def test_lesson_06s_mask_hides_all_that_a_word_cannot_listen_to() -> None:
 
 @pytest.mark.lessons("07-multi-head")
 def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> None:
-    from attnlab.lessons.multi_head.opening import (
-        HEADS,
-        LEFT,
-        SUBJECT,
-        follows_last,
-        singular,
-    )
+    from attnlab.lessons.multi_head.opening import HEADS, SUBJECT, follows_last, singular
 
     texts = [texts_of("07-multi-head", n) for n in range(7)]
     verbs = [(each["word 4"], each["verb"]) for each in texts]
@@ -280,20 +274,20 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
     assert crossed == [[]] * 4 + [["cross off dogs"]] * 2 + [[]]
     assert [n for n, each in enumerate(texts) if "luck" in each] == [5]  # right for the last noun
     rest = shown("07-multi-head")[-1]
-    first, last, few = rest["band on"], rest["band off"], rest["few"]
-    wide = WIDE - LEFT
-    meet = (1 - follows_last([SUBJECT])) * wide
+    first, last, few = rest["bar on"], rest["bar off"], rest["few"]
+    meet = (1 - follows_last([SUBJECT])) * WIDE
     spans = [float(each[side]) for each in (first, few, last) for side in ("x", "width")]
-    assert spans == pytest.approx([LEFT, wide, LEFT, meet, LEFT + meet, wide - meet], abs=0.02)
+    assert spans == pytest.approx([0, WIDE, 0, meet, meet, WIDE - meet], abs=0.02)
     assert first["fill"] == few["fill"] == rest["word 1"]["fill"]
     assert last["fill"] == rest["word 4"]["fill"]
-    says = [[texts[-1][f"{which} {n}"] for which in ("row", "who", "most")] for n in ("on", "off")]
-    assert says[0] == ["head 3 on", "first noun decides", "100%"]
-    assert says[1] == ["head 3 off", "last noun decides", "89%"]
+    says = [[texts[-1][f"{which} {n}"] for which in ("who", "most")] for n in ("on", "off")]
+    assert says == [["first noun decides", "100%"], ["last noun decides", "89%"]]
+    assert (texts[-1]["few first"], first["fill"]) == ("11%", rest["kept"]["fill"])
+    assert 0 < float(rest["few first"]["x"]) < meet
+    assert last["fill"] == rest["verb"]["fill"]
     assert len(PLURAL) == len(SINGULAR) == 16
     ways = [[texts[-1][key] for key in (f"{key}'s row", key)] for key in ("kept", "verb")]
     assert ways == [["head 3 on", texts[2]["verb"]], ["head 3 off", texts[4]["verb"]]]
-    assert (texts[-1]["few first"], rest["few first"]["x"]) == ("first 11%", few["x"])
     assert texts[-1]["of all"] == f"{2 * 16 * 16 * 3:,} sentences whose nouns disagree"
     with_king = [
         f"{small.weights(('the', 'king', 'near', 'the', n))[1][2, -1, 1]:.2f}"
@@ -326,14 +320,21 @@ def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reac
         pale, before = (float(each[f"{h} to {m}"]["opacity"]) for each in (found, named))
         assert pale < 0.5 * before < 0.5 * float(found[f"{SUBJECT} to 1"]["opacity"])
     assert inks[3] == [grey, king, grey, grey, dogs]
-    asked = [ends(look)[1] for key, look in begin.items() if key.startswith("asks")]
-    assert asked == pytest.approx([float(begin[f"word {n}"]["x"]) for n in range(4)], abs=0.1)
+    its_arc = f"{SUBJECT} to 1"
+    for each, greys in ((begin, 4), (named, 1)):  # arcs of heads that are not spoken of
+        grey_arcs = [key for key in each if key[1:-1] == " to " and each[key]["stroke"] == grey]
+        assert (len(grey_arcs), its_arc in grey_arcs) == (greys, True)
+        assert all(each[key]["d"] == named[key]["d"] for key in grey_arcs)
     left = {key for key in rest if key[:5] == "badge" or key[1:-1] == " to "}
-    assert left == {f"badge {SUBJECT}"}
-    for way, n, its in (("its way", 1, "kept"), ("way", 4, "verb")):  # from a noun to a verb
-        along, boxed = points(rest[way]), rest[f"{its}'s box"]
-        assert rest[way]["stroke"] == rest[f"word {n}"]["fill"] == rest[its]["fill"]
-        assert float(rest[f"word {n}"]["x"]) <= along[0, 0] < along[-1, 0] < float(boxed["x"])
+    assert left == {f"badge {SUBJECT}", its_arc}
+    start, end = ends(rest[its_arc])  # from the last word to the king, and from there to a verb
+    assert start < points(rest["its way"])[0, 0]
+    assert end == pytest.approx(float(rest["word 1"]["x"]), abs=0.06)
+    assert rest[its_arc]["stroke-width"] == found[its_arc]["stroke-width"]
+    for way, n, verb in (("its way", 1, "kept"), ("way", 4, "verb")):
+        along, boxed = points(rest[way]), rest[f"{verb}'s box"]
+        assert rest[way]["stroke"] == rest[f"word {n}"]["fill"] == rest[verb]["fill"]
+        assert float(rest["word 4"]["x"]) < along[0, 0] < along[-1, 0] < float(boxed["x"])
         middle_of = float(boxed["y"]) + float(boxed["height"]) / 2
         assert along[-1, 1] == pytest.approx(middle_of, abs=1.5)
         assert (points(rest[f"{way}'s end"])[1] == along[-1]).all()
@@ -1402,26 +1403,35 @@ def test_arcs_end_over_what_is_read_and_ink_is_what_a_way_keeps() -> None:
         rows_of: dict[int, set[float]] = {}  # by head: where what it reads is drawn
         kept = {points(parts[name])[0, 1] for name in parts if name.startswith("kept near")}
         asked = {(look["cx"], look["cy"]) for name, look in parts.items() if "asks" in name}
-        begun, small = set(), at.long / WIDE
+        answers = [parts[f"answer {n}"] for n, *_ in sorted(reads)]  # in the books' order
+        spots_of = [float(each["cx"]) for each in answers]
+        assert spots_of == sorted(spots_of)
+        assert max(spots_of) + float(answers[0]["r"]) == pytest.approx(at.left + at.long, abs=0.02)
+        assert len({each["cy"] for each in answers}) == 1
+        begun = set()
         for n, row, right in reads:
-            look, mark = parts[f"look {n}"], points(parts[f"mark {n}"])
+            look, mark, answer = (
+                parts[f"look {n}"],
+                points(parts[f"mark {n}"]),
+                parts[f"answer {n}"],
+            )
             colour = BLUE.drawn if right else INK
-            assert look["stroke"] == colour
+            assert look["stroke"] == answer["fill"] == colour
+            assert np.abs(mark.mean(axis=0) - [answer["cx"], answer["cy"]]).max() < 1
+            assert float(answer["cy"]) - float(answer["r"]) > at.place(0, film.HEADS - 0.5)[1]
             assert (look["stroke-dasharray"] == "1 0") == right
             begin, end = points(look)[[0, -1]].tolist()
             begun.add(tuple(begin))
             assert begin[0] == pytest.approx(at.place(film.BOOKS)[0], abs=0.06)
             assert end[0] == pytest.approx(at.place(n)[0], abs=0.06)
-            assert end[1] == pytest.approx(at.top - film.FLOOR * small, abs=0.06)
+            assert end[1] == pytest.approx(at.top - film.FLOOR * at.rise, abs=0.06)
             assert len(mark) == (3 if right else 5)  # a tick or a cross
-            assert abs(mark.mean(axis=0)[0] - end[0]) < 1
             assert (f"read {n}" in parts) != drops
             if not drops:
                 read = parts[f"read {n}"]
                 x, y = (float(read[each]) + at.side / 2 for each in "xy")
-                assert read["fill"] == colour
+                assert (read["fill"], read["fill-opacity"]) == (colour, right)  # else an outline
                 assert x == pytest.approx(end[0], abs=0.06)
-                assert abs(mark.mean(axis=0)[1] - y) < 1
                 rows_of.setdefault(row, set()).add(round(y, 1))
                 assert any(abs(y - each) < 0.1 for each in kept)
         assert np.array(sorted(begun)) == pytest.approx(np.array(sorted(asked)), abs=0.06)
@@ -1449,45 +1459,34 @@ def _ink(parts: dict[str, dict[str, float | str]]) -> float:
 
 
 @pytest.mark.lessons("12-shortcuts")
-def test_each_result_is_as_recorded_and_bars_are_as_long() -> None:
+def test_lesson_12s_results_are_as_recorded_and_stand_under_what_is_kept() -> None:
     from attnlab.lessons.shortcuts import opening as film
 
     known = json.loads(film.RECORDED.read_text("utf-8"))
+    last, places = texts_of("12-shortcuts", -1), shown("12-shortcuts")[-1]
     turns = [(way, test) for way in film.WAYS for test in film.ASKS]
     for n, (way, test) in enumerate(turns):
-        texts, parts, right = (
-            texts_of("12-shortcuts", n),
-            shown("12-shortcuts")[n],
-            known[way][test],
-        )
-        assert texts["right"] == f"{right:.0%}"
-        left, wide = (float(parts["all"][each]) for each in ("x", "width"))
-        assert [parts["bar"]["x"], parts["bar"]["width"]] == pytest.approx(
-            [left, wide * right], abs=0.06
-        )
+        texts, right = texts_of("12-shortcuts", n), known[way][test]
         found = way == "full" or (way, test) in (("window", "near"), ("shared", "far"))
         colour = BLUE.drawn if found else INK
-        assert parts["right"]["fill"] == parts["bar"]["fill"] == colour
-        assert (right > 0.98) == found == ("tick" not in parts)
-        if not found:
-            tick = points(parts["tick"])[:, 0]
-            assert [*tick] == pytest.approx([left + wide / film.LETTERS] * 2, abs=0.06)
-        assert texts.get("guess") == (None if found else "guess: 12%")  # 1 in 8
-        assert (texts["name"], texts["about"]) == (film.WAYS[way][0], film.ASKS[test])
+        assert (right > 0.98) == found
+        assert (texts["right"], texts["about"]) == (f"{right:.0%}", film.ASKS[test])
+        assert shown("12-shortcuts")[n]["right"]["fill"] == colour
+        assert texts.get("guess") == (None if found else "a guess: 12%")  # 1 in 8
+        assert texts["name"] == film.WAYS[way][0]
         assert texts["keeps"] == f"{film.share(way):.0%} kept"
         if at := film.ENDS.get((way, test)):  # the last frame's: a row a way, a column a test
-            last, places, key = (
-                texts_of("12-shortcuts", -1),
-                shown("12-shortcuts")[-1],
-                f"{way} {test} right",
-            )
+            key = "right" if (way, test) == turns[-1] else f"{way} {test} right"
             assert (last[key], places[key]["fill"]) == (f"{right:.0%}", colour)
-            assert at.left < float(places[key]["x"]) < at.place(film.BOOKS)[0]
-            assert at.top - 5 < float(places[key]["y"]) < at.top
-            assert (last[f"{test} head"], places[f"{test} head"]["x"]) == (film.ASKS[test], at.left)
-            assert last[f"{way} name"].startswith(film.WAYS[way][0])
-            assert at.top - 45 < float(places[f"{way} name"]["y"]) < at.top
-            assert last["quarter"] == "25% of keys and values kept"
+            assert places[key]["x"] == places[f"{test} head"]["x"] == at.left
+            assert float(places[key]["y"]) == pytest.approx(
+                at.place(0, film.HEADS)[1] + film.UNDER, abs=0.1
+            )
+            assert last[f"{test} head"] == film.ASKS[test]
+            assert last[f"{way} name"] == film.WAYS[way][0]
+            assert at.top < float(places[f"{way} name"]["y"]) < at.place(0, film.HEADS)[1]
+    assert (last["quarter"], last["guessed"]) == ("25% kept", "a guess")
+    assert places["guessed"]["y"] == places["window far right"]["y"]
     assert known["window"]["far"] == pytest.approx(1 / film.LETTERS, abs=0.03)  # it guesses
     assert 0.5 < known["shared"]["near"] < 0.85  # it misses some
     assert film.share("window") == film.share("shared") == 1 / 4

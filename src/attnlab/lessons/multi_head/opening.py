@@ -38,21 +38,21 @@ HEADS = range(4)
 ITS, OTHERS, LAST = ORANGE, BLUE, PURPLE  # the subject's head, the others, the last noun
 HIGH, LETTERS = 270, 25
 PLACES = places(TEXT, LETTERS, gap=15)
-LINES, COUNTED = (222, 162, 144), 112  # of words, over as many rows of a table; over bars
-KEPT = 70  # how far over these the verb is that comes with all heads
+LINES, COUNTED = (222, 162, 144), 119  # of words, over as many rows of a table; over bars
+KEPT = 76  # how far over these the verb is that comes with all heads
 TALL = {3: 102, 0: 73, 2: 44, 1: 15}  # heads' arcs
-TALLER, PALER = 1.5, 0.4  # how much, until a verb comes; others', beside the subject's
+TALLER, PALER = 1.5, 0.4  # how much, until a verb comes; those that are not spoken of
 APART = 12  # from one arc's foot to the next, at one word
 BADGE, WAITING = 12, 29  # a number's radius; from one to the next that waits
 WAY = (330, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 423, 112  # of the next word's box: its middle and its width
-LEFT, HEADING, BAND = 112, 40, 32  # of rows; y of their columns' heads, under words; how tall
+HEADING, CELL = 40, (178, 32)  # y of columns' heads, under words; size of what is in them
 ROWS = {"on": 48, "off": 86}  # tops, under words
-COLUMNS = {TEXT[-1]: 190, ONE: 340}  # their middles
+COLUMNS = {TEXT[-1]: 112, ONE: 302}  # where they start
 ROW = {name: f"head {SUBJECT + 1} {name}" for name in ROWS}
 OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
 WHOSE = {"on": ITS, "off": LAST}  # who decides
-BARS, BAR = {"on": 172, "off": 212}, 30  # tops of how often each noun decides; how tall they are
+BARS, BAR = {"on": 182, "off": 226}, 34  # tops of how often each noun decides; how tall they are
 ALL = 2 * len(SINGULAR) * len(PLURAL) * len(BESIDE)  # sentences that are counted
 ON, OFF = "500 0", "5 9"  # dashes of arcs
 
@@ -198,10 +198,11 @@ def _way(key: str, points: Sequence[Place], colour: Colour, thick: float) -> lis
 
 def _boxed(key: str, floor: float, verb: str, colour: Colour, row: str = "") -> list[Part]:
     """A verb, and with which heads it comes, if that is said."""
-    up, y = (4, floor - 12) if row else (0, floor + 1)
-    says = [word(f"{key}'s row", NEXT, y + 23, row, colour, size=SMALL)] if row else []
+    tall, y = (64, floor - 13) if row else (52, floor + 1)
+    says = [word(f"{key}'s row", NEXT, floor + 10, row, colour, size=SMALL)] if row else []
+    corner = NEXT - BOX / 2, floor - 10 - tall / 2
     return [
-        box(f"{key}'s box", (NEXT - BOX / 2, floor - 36 - up), (BOX, 52 + 2 * up), colour, 0.12, 2),
+        box(f"{key}'s box", corner, (BOX, tall), colour, 0.12, 2),
         word(key, NEXT, y, verb, colour, size=32, weight=600),
         *says,
     ]
@@ -228,48 +229,51 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     """Which verb won, with the subject's head and without it, by the last word."""
     parts, floor = list[Part](), _line(state)
     for name in dict.fromkeys(row for row, _ in tried):
-        y = floor + ROWS[name]
-        parts.append(box(f"band {name}", (LEFT, y), (WIDE - LEFT, BAND), WHOSE[name], 0.12))
-        parts.append(word(f"row {name}", 0, y + 22, ROW[name], GREY, "start", SMALL))
+        parts.append(
+            word(f"row {name}", 0, floor + ROWS[name] + 22, ROW[name], GREY, "start", SMALL)
+        )
     for last in dict.fromkeys(last for _, last in tried):
-        weight, y = 600 if last == state.last else 400, floor + HEADING
-        parts.append(word(f"of {last}", COLUMNS[last], y, last, GREY, weight=weight))
+        at, weight = (COLUMNS[last] + 16, floor + HEADING), 600 if last == state.last else 400
+        parts.append(word(f"of {last}", *at, last, GREY, "start", weight=weight))
     for (row, last), verb in tried.items():
-        x, y = COLUMNS[last], floor + ROWS[row] + 24
-        parts.append(word(f"{row} {last}", x, y, verb, WHOSE[row], size=24, weight=600))
+        x, y = COLUMNS[last], floor + ROWS[row]
+        parts.append(box(f"cell {row} {last}", (x, y), CELL, WHOSE[row], 0.12))
+        says = (f"{row} {last}", x + 16, y + 24, verb, WHOSE[row], "start")
+        parts.append(word(*says, size=24, weight=600))
         if verb != VERB:  # crossed, since it is wrong
-            at, y = x + 44, y - 8
-            ends = [(at - 7, y - 7), (at + 7, y + 7), (at, y), (at + 7, y - 7), (at - 7, y + 7)]
+            x, y = x + 84, y + 16
+            ends = [(x - 7, y - 7), (x + 7, y + 7), (x, y), (x + 7, y - 7), (x - 7, y + 7)]
             parts.append(line(f"cross {row} {last}", ends, WHOSE[row], 3))
         elif row == "off":
-            parts.append(word("luck", x + 40, y - 1, "by luck", LAST, "start", SMALL))
+            parts.append(word("luck", x + 86, y + 23, "by luck", LAST, "start", SMALL))
     return parts
 
 
 def _counted() -> list[Part]:
     """Two ways to a verb; how often each noun decides."""
-    x, y, r = PLACES[_looks_at(SUBJECT)], COUNTED - KEPT - 9, KEPT - 17
-    turn = np.linspace(0, np.pi / 2, 24)
-    bend = [(x + r * (1 - np.cos(by)), y + r * (1 - np.sin(by))) for by in turn]
+    to, floor, y = _looks_at(SUBJECT), COUNTED - 26, COUNTED - KEPT - 9
+    start, turn = PLACES[-1] - APART / 2, np.linspace(0, np.pi / 2, 24)
+    ways = [(start + 18 + 40 * (1 - np.cos(t)), floor + (y - floor) * np.sin(t)) for t in turn]
+    its = (f"{SUBJECT} to {to}", start, PLACES[to], floor, _rows(TEXT)[SUBJECT][to], ITS)
     says = f"{ALL:,} sentences whose nouns disagree"
     parts = [
-        *_way("its way", [*bend, (WAY[1], y)], ITS, 4.5),
-        *_badge(SUBJECT, (x + WAY[1]) / 2, y, ITS, GROUND, ITS),
+        arc(*its, dashes=ON, pull=(floor - y) / 0.75),
+        *_badge(SUBJECT, (start + PLACES[to]) / 2, y, ITS, GROUND, ITS),
+        *_way("its way", [*ways, (WAY[1], y)], ITS, 4.5),
         *_boxed("kept", COUNTED - KEPT, VERB, ITS, ROW["on"]),
         word("of all", 0, BARS["on"] - 12, says, GREY, "start", SMALL),
     ]
     for name, y in BARS.items():
-        last, wide = follows_last(OFFS[name]), WIDE - LEFT
-        meet = LEFT + (1 - last) * wide
-        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", LEFT, 1 - last)
+        last = follows_last(OFFS[name])
+        meet = (1 - last) * WIDE
+        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", 0, 1 - last)
         parts += [
-            word(f"row {name}", 0, y + 21, ROW[name], GREY, "start", SMALL),
-            box(f"band {name}", (x, y), (share * wide, BAR), WHOSE[name]),
-            word(f"who {name}", x + 10, y + 21, f"{noun} noun decides", GROUND, "start", SMALL),
-            word(f"most {name}", WIDE - 10, y + 24, f"{share:.0%}", GROUND, "end", 26, 700),
+            box(f"bar {name}", (x, y), (share * WIDE, BAR), WHOSE[name]),
+            word(f"who {name}", x + 12, y + 23, f"{noun} noun decides", GROUND, "start", SMALL),
+            word(f"most {name}", WIDE - 12, y + 26, f"{share:.0%}", GROUND, "end", 26, 700),
         ]
-    few = word("few first", LEFT, y + BAR + 20, f"first {1 - last:.0%}", ITS, "start", SMALL)
-    return [*parts, box("few", (LEFT, y), (meet - LEFT, BAR), ITS), few]
+    few = word("few first", meet / 2, y + 23, f"{1 - last:.0%}", GROUND, size=SMALL, weight=700)
+    return [*parts, box("few", (0, y), (meet, BAR), ITS), few]
 
 
 def _arcs(state: State) -> list[Part]:
@@ -280,22 +284,19 @@ def _arcs(state: State) -> list[Part]:
         start = PLACES[-1] + APART * ((len(TALL) - 1) / 2 - n)
         tall = TALL[head] * (TALLER if state.off is None else 1)
         pull = tall / 0.75
-        if not state.seen:  # it may look at any word
-            may = arc(f"asks {n}", start, PLACES[n], floor, 1, GREY, pull=pull, thickest=2)
-            parts.append(may)
-        if head not in state.seen:
-            at = NEXT + WAITING * (head - 1.5), _line(state) - 146
-            badges += _badge(head, *at, GREY, GROUND)
-            continue
         to, is_off = _looks_at(head), head in (state.off or ())
         same = [each for each in TALL if _looks_at(each) == to]
         end = PLACES[to] + APART * (same.index(head) - (len(same) - 1) / 2)
-        colour, dashes = (GREY, OFF) if is_off else (_colour(head), ON)
+        is_seen = head in state.seen
+        colour = GREY if is_off or not is_seen else _colour(head)
         each = (f"{head} to {to}", start, end, floor, now[head][to], colour)
-        is_pale = SUBJECT in {*state.seen} - {head}
+        is_pale = not is_seen or SUBJECT in {*state.seen} - {head}
+        dashes = OFF if is_off else ON
         parts.append(arc(*each, PALER if is_pale else 1, dashes=dashes, pull=pull))
-        face, ink = (GROUND, colour) if is_off or is_pale else (colour, GROUND)
-        badges += _badge(head, (start + end) / 2, floor - tall, face, ink, colour)
+        at = (start + end) / 2, floor - tall
+        at = at if is_seen else (NEXT + WAITING * (head - 1.5), _line(state) - 146)
+        face, ink = (GROUND, colour) if is_seen and (is_off or is_pale) else (colour, GROUND)
+        badges += _badge(head, *at, face, ink, colour)
     return [*parts, *badges]
 
 

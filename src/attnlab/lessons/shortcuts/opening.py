@@ -2,11 +2,12 @@
 
 A column is a book, the last one the question, a row a head: keys and values. What a way keeps is as
 large as it is beside what full attention keeps. For one text of each test an arc leads from each
-question to the book that it asks about, marked in the row of the head that looks there most; if the
-answer is wrong the arc is broken, the mark a cross. Heads have no order: rows stand in that of the
-books that their heads look at. The readers were trained as the lesson trains them, for one question
-about any book, or for four about the last four; `python -m tests.claims.shortcuts` does that again,
-and records all this in `opening.json`.
+question to the book that it asks about, in the row of the head that looks there most. Under the
+shelf is a tick for each right answer and a cross for each wrong one, in the order of their books;
+a wrong one's arc is broken. Heads have no order: rows stand in that of the books that their heads
+look at. The readers were trained as the lesson trains them, for one question about any book, or for
+four about the last four; `python -m tests.claims.shortcuts` does that again, and records all this
+in `opening.json`.
 """
 
 from __future__ import annotations
@@ -29,28 +30,27 @@ HIGH, TOP, MORE = 270, 20, 46  # of the sheet; its first lines
 GAP, PALE = 0.17, 0.55  # between squares, as a share of one with its gap; what is kept
 BIG, HEAVY = 24, 700  # words; results
 ASK, STEP, LOWEST, FLOOR = 9, 19.5, 17, 4  # discs of questions, and ends of arcs, over the shelf
-BAR, LONG, THICK, OVER = (161, 246), WIDE - 161, 16, 236  # of results; what is said over it
-FOUND = (-0.24, 0.02), (-0.07, 0.19), (0.24, -0.19)  # marks, in squares
-MISSED = (-0.2, -0.2), (0.2, 0.2), (0, 0), (0.2, -0.2), (-0.2, 0.2)
+BESIDE, UNDER = 160, 28  # words beside a result; a result under its shelf, at the end
+DISC, APART = 11, 2.5  # of answers: their radius, and from one to the next, in radii
+FOUND = (-0.45, 0.04), (-0.13, 0.36), (0.45, -0.34)  # marks, in radii of their discs
+MISSED = (-0.36, -0.36), (0.36, 0.36), (0, 0), (0.36, -0.36), (-0.36, 0.36)
 
 WAYS = {  # alone, and at the end
     "full": ("full attention", f"{BOOKS} books and the question, {HEADS} heads", ""),
-    "window": ("window", "keeps the last four books and the question", "window: drops books"),
-    "shared": (
-        "sharing",
-        "drops rows: all heads share one",
-        "sharing: one row for all heads",
-    ),
+    "window": ("window", "keeps the last four books and the question", "drops books"),
+    "shared": ("sharing", "drops rows: all heads share one", "drops rows"),
 }
 ASKS = {"far": "one far book", "near": "four near books"}
 TOLD = (
-    f"A layer is asked which of {LETTERS} letters is in a far book. Full attention finds it.",
+    f"A book is a token with one of {LETTERS} letters. "
+    "Asked for a far book's, full attention finds it.",
     "It finds four near books at once too: here, each in the row of another head.",
     "A window keeps a quarter. Of the far book nothing is left, and it guesses.",
     "The last four books are all there. It finds them.",
     "Sharing keeps a quarter too: one row of each book. It finds the far one.",
     "Now four questions read one row. In this small layer some go wrong: in this text, two.",
-    "A window dropped books and lost the far one. Sharing dropped rows and here lost some of four.",
+    "In this small layer a window dropped books and lost the far one; "
+    "sharing dropped rows and lost some of four.",
 )
 Known = dict[str, dict[str, Any]]  # by way: how often it is right, and what it reads in a text
 
@@ -79,10 +79,9 @@ class Shelf(NamedTuple):
 
 
 SHELF = Shelf()
-LEFTS, TOPS = (0, 252), {"window": 113, "shared": 225}  # of scenes, at the end, as long as this
-SHORT, AT = 228, {"far": 116, "near": 342}  # and where their results start
+LEFTS, TOPS = (116, 306), {"window": 72, "shared": 196}  # of scenes, at the end
 ENDS = {
-    (way, test): Shelf(left, top, SHORT, 0.53)
+    (way, test): Shelf(left, top, WIDE - LEFTS[-1], 0.48)
     for way, top in TOPS.items()
     for test, left in zip(ASKS, LEFTS, strict=True)
 }
@@ -108,7 +107,7 @@ def opening() -> Film:
     sheets[0].append(word("square", WIDE, 106, says, GREY, "end", SMALL))
     sheets.append(_end(known))
     frames = [Frame(*both) for both in zip(sheets, TOLD, strict=True)]
-    return Film("What you drop is what you miss", frames, HIGH)
+    return Film("Keep a quarter: what do you miss?", frames, HIGH)
 
 
 def _shelf(way: str, at: Shelf, key: str = "") -> list[Part]:
@@ -131,83 +130,93 @@ def _shelf(way: str, at: Shelf, key: str = "") -> list[Part]:
 
 
 def _look(n: int, head: int, right: bool, way: str, at: Shelf, key: str) -> list[Part]:
-    """A question, an arc to the book that it asks about, and a mark there: is the answer right?"""
+    """A question, an arc to the book that it asks about, and what is read there, if it is kept."""
     x, y = at.place(n, head)
     up = NEAR[-1] - n if n in NEAR else 2
     start, high = at.place(BOOKS)[0], at.top - at.rise * (LOWEST + up * STEP)
-    small, colour = at.long / WIDE, _colour(right)
-    floor = at.top - FLOOR * small
+    colour, floor = _colour(right), at.top - FLOOR * at.rise
     turns = [step * pi / 40 for step in range(21)]
     bow = [(start + (x - start) * sin(t), floor + (high - floor) * cos(t)) for t in turns]
-    is_kept = way != "window" or n in NEAR
-    s = at.side * (1 if is_kept else 1.5)
-    mark = [(x + across * s, y + down * s) for across, down in (FOUND if right else MISSED)]
-    dashes = "1 0" if right else f"{6 * small:.1f} {7 * small:.1f}"
+    s, dashes = at.side, "1 0" if right else f"{6 * at.rise:.1f} {7 * at.rise:.1f}"
     asks = word(f"ask {up}", start, high + 6.5, "?", GROUND, size=SMALL, weight=HEAVY)
+    read = box(
+        f"{key}read {n}", (x - s / 2, y - s / 2), (s, s), colour, right, 0 if right else 0.18 * s
+    )
     return [
-        line(f"{key}look {n}", bow, colour, 3.2 * sqrt(small), dashes=dashes),
-        dot(f"{key}asks {up}", start, high, ASK * small, ORANGE),
+        line(f"{key}look {n}", bow, colour, 3.2 * sqrt(at.rise), dashes=dashes),
+        dot(f"{key}asks {up}", start, high, ASK * at.rise, ORANGE),
         *([asks] if at == SHELF else []),
-        *([box(f"{key}read {n}", (x - s / 2, y - s / 2), (s, s), colour)] if is_kept else []),
-        line(f"{key}mark {n}", mark, GROUND if is_kept else colour, 2.6 * sqrt(small)),
+        *([read] if way != "window" or n in NEAR else []),
     ]
+
+
+def _answers(reads: list[tuple[int, int, bool]], at: Shelf, y: float, key: str) -> list[Part]:
+    """Which answers are right, in the order of the books that they are about."""
+    r, parts = DISC * sqrt(at.rise), list[Part]()
+    for back, (n, _, right) in enumerate(sorted(reads, reverse=True)):
+        x = at.left + at.long - r - back * APART * r
+        mark = [(x + across * r, y + down * r) for across, down in (FOUND if right else MISSED)]
+        parts.append(dot(f"{key}answer {n}", x, y, r, _colour(right)))
+        parts.append(line(f"{key}mark {n}", mark, GROUND, 0.24 * r))
+    return parts
 
 
 def _scene(
     way: str, test: str, known: dict[str, Any], at: Shelf = SHELF, key: str = ""
 ) -> list[Part]:
-    """A way's shelf, and what it looks at there in one text of a test."""
+    """A way's shelf, what it looks at there in one text of a test, and how often it is right."""
     far, *near = known["reads"]
     rows = list(dict.fromkeys(row for _, row, _ in sorted(near)))
     reads = [(n, rows.index(row), right) for n, row, right in near]
     reads = reads if test == "near" else [(far[0], 0, far[2])]
+    y, large = (262, 46) if at == SHELF else (at.place(0, HEADS)[1] + UNDER, 30)
+    right = known[test]
+    says = (f"{key}right", at.left, y, f"{right:.0%}", _colour(right), "start", large, HEAVY)
     return [
         *_shelf(way, at, key),
         *(part for read in reads for part in _look(*read, way, at, key)),
+        *_answers(reads, at, y - 0.365 * large, key),
+        word(*says),
     ]
 
 
 def _turn(way: str, test: str, known: dict[str, Any]) -> list[Part]:
     """A way in one test."""
-    (name, more, _), right, (left, top) = WAYS[way], known[test], BAR
-    parts = [
+    name, more, _ = WAYS[way]
+    says = [word("about", BESIDE, 251, ASKS[test], INK, "start", SMALL)]
+    if _colour(known[test]) == INK:
+        guess = f"a guess: {1 / LETTERS:.0%}"
+        says = [
+            word("about", BESIDE, 240, ASKS[test], INK, "start", SMALL),
+            word("guess", BESIDE, 262, guess, GREY, "start", SMALL),
+        ]
+    return [
         *_scene(way, test, known),
         word("name", 0, TOP, name, INK, "start", BIG, HEAVY),
         word("more", 0, MORE, more, GREY, "start", SMALL),
         word("keeps", WIDE, TOP, f"{share(way):.0%} kept", PURPLE, "end", weight=600),
-        word("about", WIDE, OVER, ASKS[test], GREY, "end", SMALL),
-        _result("", right, (0, 262), 46),
-        box("all", BAR, (LONG, THICK), GREY, 0.16),
-        box("bar", BAR, (LONG * right, THICK), _colour(right)),
-    ]
-    if _colour(right) == BLUE:
-        return parts
-    tick, guess = left + LONG / LETTERS, f"guess: {1 / LETTERS:.0%}"
-    return [
-        *parts,
-        line("tick", [(tick, top - 7), (tick, top)], INK, 2, cap="butt"),
-        word("guess", left, OVER, guess, GREY, "start", SMALL),
+        *says,
     ]
 
 
 def _end(known: Known) -> list[Part]:
     """Both ways in both tests: the last scene glides there."""
-    says = f"{share('window'):.0%} of keys and values kept"
-    parts = [word("quarter", 0, 17, says, PURPLE, "start", weight=600)]
+    top, at = 15, ENDS["window", "far"]
+    x, y = at.left + 77, at.place(0, HEADS)[1] + UNDER
+    parts = [
+        word("quarter", 0, top, f"{share('window'):.0%} kept", PURPLE, "start", SMALL, 600),
+        word("guessed", x, y, "a guess", GREY, "start", SMALL),
+    ]
     for test, left in zip(ASKS, LEFTS, strict=True):
-        parts.append(word(f"{test} head", left, 44, ASKS[test], INK, "start", SMALL))
-    for way, top in TOPS.items():
-        parts.append(word(f"{way} name", 0, top - 40, WAYS[way][2], INK, "start", SMALL, 600))
+        parts.append(word(f"{test} head", left, top, ASKS[test], INK, "start", SMALL, 600))
+    for way, under in TOPS.items():
+        name, _, more = WAYS[way]
+        parts.append(word(f"{way} name", 0, under + 12, name, INK, "start", SMALL, 600))
+        parts.append(word(f"{way} more", 0, under + 34, more, GREY, "start", SMALL))
     for (way, test), at in ENDS.items():
         key = "" if (way, test) == ("shared", "near") else f"{way} {test} "
         parts += _scene(way, test, known[way], at, key)
-        parts.append(_result(f"{way} {test} ", known[way][test], (AT[test], at.top - 4), 26))
     return parts
-
-
-def _result(key: str, right: float, at: Place, large: float) -> Part:
-    """How often a way is right in a test."""
-    return word(f"{key}right", *at, f"{right:.0%}", _colour(right), "start", large, HEAVY)
 
 
 def _colour(right: float) -> Colour | str:
