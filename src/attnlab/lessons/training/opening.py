@@ -30,17 +30,17 @@ EVERY = 10  # steps from one loss to the next
 BEGINS = 10  # the step with which the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
-NEAR = "of layer 1's weight goes one letter back"
-BY = ("guess from 1 letter", "from 2 letters")
+NEAR = "of layer 1’s weight goes one letter back"
+BY = {"guess from 1 letter": "end", "guess from 2 letters": "start"}  # of their lines, with words
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
 HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
 AXIS, RIGHT, EDGE = 6, 473, 479  # where steps begin, the last letter is, and names end
 PITCH, SIZE = 29.1, 24  # from letter to letter; of letters
-SAYS, FLOOR, LINE = 24, 84, 110  # lines: the share, arcs' ends, letters
-HEAD, LOW, TICKS, STEP = 136, 244, 266, 0.96  # of the chart; its foot; steps; width of one
-LEAST, UNIT = 1.9, 102  # the loss at its foot, and the height of 1
+SAYS, FLOOR, LINE = 20, 79, 104  # lines: the share, arcs' ends, letters
+HEAD, LOW, TICKS, STEP = 126, 248, 267, 1.51  # of the chart; its foot; steps; width of one
+LEAST, UNIT = 1.9, 117  # the loss at its foot, and the height of 1
 MOST, PALEST = 2, 0.02  # of a letter's arcs, and the least weight that is drawn
 NEAREST, FARTHER = 46, 1.2  # pull of an arc to the letter before; more for each further
 THICK = 6  # an arc of weight 1
@@ -50,7 +50,7 @@ def opening() -> Film:
     """The film."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
     frames = [_frame(known, **state) for state in known["states"]]
-    return Film("Where does a model's first layer learn to look?", frames, HIGH)
+    return Film("Where does a model’s first layer learn to look?", frames, HIGH)
 
 
 def to_neighbours(weights: list[list[float]]) -> float:
@@ -83,20 +83,15 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
     ]
     parts += [
         word("share", 0, SAYS, f"{share:.0%}", BLUE, "start", 26, 700),
-        word("near", 67, SAYS, NEAR, BLUE, "start"),
+        word("near", 13 + 18 * len(f"{share:.0%}"), SAYS, NEAR, BLUE, "start"),
     ]
-    if step == STEPS[-1]:
-        left, right, top, low = _at(1) - 7, EDGE, LINE + 10, LINE + 16
-        under = [(left, top), (left, low), (right, low), (right, top)]
-        two = word("two", EDGE, LINE + 34, "2 letters", GREY, "end", SMALL)
-        parts += [line("last", under, GREY), two]
     return Frame(parts, _told(step, loss, share))
 
 
 def _told(step: int, loss: float, share: float) -> str:
     if step == 0:
         return (
-            f"It writes noise, here {SHOWN} of {LETTERS} letters. Layer 1's one head looks "
+            f"It writes noise, here {SHOWN} of {LETTERS} letters. Layer 1’s one head looks "
             f"everywhere. The loss, {loss:.1f}, is off the chart."
         )
     if step == JUMP[0]:
@@ -107,13 +102,13 @@ def _told(step: int, loss: float, share: float) -> str:
         return f"By step {step}, {share:.0%} goes there. The loss is {loss:.1f}."
     return (
         "One letter back: nobody told it to. "
-        "Its loss is about that of a guess from the last two letters."
+        "Meanwhile its loss fell to about that of a guess from the last two letters."
     )
 
 
 def _steps(step: int) -> list[Part]:
     """Under the chart: the one that is now is dark."""
-    parts = [word("step", EDGE, TICKS, "steps", GREY, "end", SMALL)]
+    parts = [word("step", _along(250), TICKS, "steps", GREY, "middle", SMALL)]
     for at in sorted({0, 100, 200, 300, step}):
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
@@ -123,11 +118,11 @@ def _steps(step: int) -> list[Part]:
 def _levels(by_counts: list[float]) -> list[Part]:
     """How low a loss can be by one letter and by two."""
     parts = list[Part]()
-    for by, loss in zip(BY, by_counts, strict=True):
-        y, ends = _high(loss), (0, EDGE)
+    for (by, end), loss in zip(BY.items(), by_counts, strict=True):
+        y, ends = _high(loss), {"start": 0, "end": EDGE}
         parts += [
-            line(f"level {by}", [(x, y) for x in ends], GREY, 1.5, dashes="4 6"),
-            word(by, EDGE, y - 7, f"{by}: {loss:.1f}", GREY, "end", SMALL),
+            line(f"level {by}", [(x, y) for x in ends.values()], GREY, 1.5, dashes="4 6"),
+            word(by, ends[end], y - 7, f"{by}: {loss:.1f}", GREY, end, SMALL),
         ]
     return parts
 
@@ -154,11 +149,10 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
     if step > JUMP[0]:
         shares = [f"{to_neighbours(state['weights']):.0%}" for state in known["states"]]
         began, ends = (shares[STEPS.index(at)] for at in (JUMP[0], min(step, JUMP[1])))
-        place = _along(JUMP[0] + 38), _high(known["by_counts"][0]) - 9
-        parts.append(word("turn", *place, f"{began} → {ends}", BLUE, "start", SMALL, 600))
+        place, says = (_along(JUMP[0]), HEAD + 20), f"looks back: {began.rstrip('%')} → {ends}"
+        parts.append(word("turn", *place, says, BLUE, "start", SMALL, 600))
     under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
-    off, most = 15 if step < STEPS[-1] else 26, _along(STEPS[-1]) - 100
-    at = (x + 12, y + 25) if under else (min(x + 4, most), y - off)
+    at = (x + 14, y + 19) if under else (min(x + 4, EDGE - 113), y - 19)
     return [*parts, now(*at), dot("dot", x, y, 7, ORANGE)]
 
 
