@@ -725,8 +725,18 @@ def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
     np.testing.assert_allclose(np.diff(ceiling[..., 0], axis=0), step, atol=0.2)
     sheets = spots(n + 1, keys[2], products)
     digits, frame = (2 * n // 3, 0, n // 3), opening_of("03-numpy").state["frames"][n + 1]
-    for key, numbers, places in zip(keys, (left, above, products), digits, strict=False):
-        assert len(says(n + 1, key, numbers, places)) == numbers.size
+    said = [
+        says(n + 1, key, numbers, places)
+        for key, numbers, places in zip(keys, (left, above, products), digits, strict=False)
+    ]
+    assert [*map(len, said)] == [left.size, above.size, len(products)]
+    [(row, column)] = {at[1:] for at in said[2]}  # of products only those of one sum
+    for m, (framed, at) in enumerate(((wall[row], row), (ceiling[:, column], column))):
+        around = points(shown("03-numpy")[n][f"around {keys[m]}"])
+        np.testing.assert_allclose(around.mean(axis=0), framed.mean(axis=0), atol=0.1)
+        for place in said[m]:  # what is framed first is what is multiplied then
+            seen = shown("03-numpy")[n + 1][f"{named(keys[m], *place)} says"]["opacity"]
+            assert (seen == 1) == (place[m] == at)
     boxes = words_of(frame["parts"])
     for s, i, j in np.ndindex(products.shape):  # in the row's line, and over the column
         start, high, end, low = boxes[f"{named(keys[0], i, s)} says"]
@@ -759,13 +769,9 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
         at for at in totals if looks[named(key, *at)]["d"] == looks[f"around sum {gone}"]["d"]
     )
     written = says(n + 1, gone, products, n // 3)
-    framed = {at: text for at, text in written.items() if at[1:] == place}
-    exact = framed if n else written  # what is rounded need not add up to the sum that is written
     assert len(totals) == sums.size
-    assert says(n + 2, gone, products, n // 3) == exact  # sheets keep what they have, evenly
-    for s, *at in np.ndindex(products.shape):  # only what is framed is not faint
-        seen = shown("03-numpy")[n + 1][f"{named(gone, s, *at)} says"]["opacity"]
-        assert (seen == 1) == (tuple(at) == place)
+    assert says(n + 2, gone, products, n // 3) == written  # sheets keep what they have, evenly
+    assert [at[1:] for at in written] == [place] * len(products)
     middles = spots(n + 2, gone, products)
     for axis in range(3):
         np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
@@ -776,16 +782,15 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
     assert start < middles[-1, ..., 0].max() < tip < float(looks[f"name {key}"]["x"])
     assert looks[f"name {key}"]["x"] == looks[f"letter {kept[0]} beside"]["x"]
     before_it, pressed = shown("03-numpy")[n + 1 : n + 3]
-    for s in range(len(products)):  # copies come out from behind the sheets, and become the sums
-        assert before_it[f"copy {gone} {s}"]["d"] == before_it[f"sheet {gone} {s}"]["d"]
-        middle = points(pressed[f"copy {gone} {s}"]).mean(axis=0)
-        np.testing.assert_allclose(middle, totals_at.mean(axis=(0, 1)), atol=0.1)
+    for at in np.ndindex(products.shape):  # copies come from behind the sheets, and become sums
+        copy, cell = f"copy {named(gone, *at)}", named(gone, *at)
+        assert before_it[copy] == before_it[cell]
+        assert pressed[copy]["d"] == pressed[named(key, *at[1:])]["d"]
     terms = [written[s, *place] for s in range(len(products))]
     assert sum(map(Fraction, terms)) == Fraction(totals[place])
     assert frames[n + 2]["told"].endswith(f"Framed: {' + '.join(terms)} = {totals[place]}.")
-    if n == 0:
-        assert f", {products.size} in all." in frames[1]["told"]
-        assert f", {sums.size} sums." in frames[2]["told"]
+    assert f"into {sums.size} sums. " in frames[n + 2]["told"]
+    assert n or f", {products.size} in all." in frames[1]["told"]
 
 
 @pytest.mark.lessons("03-numpy")
@@ -794,7 +799,12 @@ def test_lesson_03s_shares_are_softmax_of_halved_scores() -> None:
 
     powers = np.exp(film.Q @ film.K.T / 2)
     np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
-    assert "halved, then softmax along m" in opening_of("03-numpy").state["frames"][3]["told"]
+    frames = opening_of("03-numpy").state["frames"]
+    assert "halved, then softmax along m" in frames[3]["told"]
+    assert frames[0]["told"].endswith("Framed: first rows.")
+    assert film.SCORES.worked == (0, 0)
+    assert frames[3]["told"].endswith("Framed: A's last row, V's first column.")
+    assert film.MIX.worked == (len(film.A) - 1, 0)
 
 
 @pytest.mark.lessons("03-numpy")
@@ -818,12 +828,20 @@ def test_lesson_03s_film_ends_with_both_results_on_the_sheets_of_the_letter_adde
         framed = products[:, *place].round(n // 3)
         assert [float(each) for each in terms.split(" + ")] == pytest.approx(framed)
         assert total == texts[f"{of}{named(keys[3], *place)} says"]
+        frame = points(its[f"around worked {keys[2]}"])
+        start, end = points(its[f"joins {keys[2]}"])
+        assert start in points(its[f"around sum {keys[2]}"])
+        assert start[0] == end[0] > frame[0, 0]
+        assert end[1] == frame[0, 1]
+        middle_of_it = [float(its[f"worked {keys[2]}"][way]) for way in "xy"]
+        assert (frame[0] < middle_of_it).all()
+        assert (middle_of_it < frame[2]).all()
         cells = [named(keys[3], *at) for at in np.ndindex(sums.shape)]
         written = [float(texts[f"{of}{cell} says"]) for cell in cells]
         assert written == pytest.approx(sums.round(n // 3).ravel())
         at = np.reshape([points(its[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
         _sides(its, formula[-2:], at)
-        drawn = [key for key in its if key.startswith(f"copy {keys[2]}")]
+        drawn = [key for key in its if key.startswith(f"under {keys[2]} ")]
         assert len(drawn) == len(products)  # as many sheets, evenly behind it
         pile = [points(its[key]) for key in (*drawn, f"under {keys[2]}")]
         np.testing.assert_allclose(np.diff(pile, n=2, axis=0), 0, atol=0.2)
