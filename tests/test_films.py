@@ -887,7 +887,8 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
     frames = shown("04-scaling")
     texts = [texts_of("04-scaling", n) for n in range(6)]
     told = [frame["told"] for frame in opening_of("04-scaling").state["frames"]]
-    drawn = [(width, 1, film.UNIT) for width in film.WIDTHS]
+    closer = (film.CLOSE, film.CLOSE, 1, 1)
+    drawn = [(n, 1, film.UNIT * by) for n, by in zip(film.WIDTHS, closer, strict=True)]
     drawn += [(64, 8, film.UNIT), (64, 8, film.UNIT * film.CLOSER)]
     for n, (width, by, unit) in enumerate(drawn):
         ends = film.walks()[:, width] / by
@@ -920,13 +921,28 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         assert texts[n]["within"] == f"typical ±{width**0.5 / by:.0f}"
         assert ("score ÷ 8" if by == 8 else "score") in texts[n]
     assert [n for n in range(6) if "was edge" in frames[n]] == [4]
-    assert texts[5]["closer"] == f"×{film.CLOSER}"
+    assert [texts[n].get("closer") for n in range(6)] == [None] * 5 + [f"×{film.CLOSER} closer"]
     down = sorted(range(6), key=lambda m: float(frames[3][f"bar {m}"]["y"]))
     assert down == sorted(range(6), key=lambda m: -film.walks()[m, 64])  # as the walks end
     was, now = (film._softmax(film.walks()[:, 64] / by) for by in (1, 8))
-    assert f"“maps” gets {was[film.BEST]:.2f}, " in told[3]
-    assert f"“maps” gets {now[film.BEST]:.2f}, not {was[film.BEST]:.2f}, " in told[5]
-    assert f"even “{film.BOOKS[now.argmin()]}” {now.min():.2f}." in told[5]
+    lead, second = film.walks()[down[0], 64] - film.walks()[down[1], 64], film.BOOKS[down[1]]
+    assert f"“maps”, the luckiest, leads by {lead:g} and gets {was[film.BEST]:.2f}, " in told[3]
+    assert f"“maps” leads “{second}” by {lead / 8:g}, not {lead:g}, " in told[5]
+    assert told[5].endswith(f"gets {now[film.BEST]:.2f}, not {was[film.BEST]:.2f}.")
+    assert down[0] == film.BEST
+    assert [n for n in range(6) if "lead" in frames[n]] == [3, 5]
+    for n, by in ((3, 1), (5, 8)):  # from end to end
+        assert texts[n]["lead says"] == f"+{lead / by:g}"
+        high, low = points(frames[n]["lead"])[:, 1]
+        tips = [points(frames[n][f"walk {m}"])[-1, 1] for m in down[:2]]
+        assert abs(high - tips[0]) < 1.5
+        assert abs(low - tips[1]) < 1.5
+    for n in (3, 4, 5):  # from each end to its book, and none crosses another
+        lines = [points(frames[n][f"leader {m}"]) for m in down]
+        assert (np.diff(lines, axis=0)[..., 1] > 0).all()
+        for m, (start, end) in zip(down, lines, strict=True):
+            assert abs(start[1] - points(frames[n][f"walk {m}"])[-1, 1]) < 1.5
+            assert end[1] == float(frames[n][f"book {m}"]["y"]) - 6
     for m, n in product(range(6), (4, 5)):
         assert texts[n]["was"] == f"was {texts[3][f'share {film.BEST}']}"
         bar, ghost = frames[n][f"bar {m}"], frames[n][f"was long {m}"]
