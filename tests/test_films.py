@@ -726,8 +726,18 @@ def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
     np.testing.assert_allclose(np.diff(ceiling[..., 0], axis=0), step, atol=0.2)
     sheets = spots(n + 1, keys[2], products)
     digits, frame = (2 * n // 3, 0, n // 3), opening_of("03-numpy").state["frames"][n + 1]
-    for key, numbers, places in zip(keys, (left, above, products), digits, strict=False):
-        assert len(says(n + 1, key, numbers, places)) == numbers.size
+    said = [
+        says(n + 1, key, numbers, places)
+        for key, numbers, places in zip(keys, (left, above, products), digits, strict=False)
+    ]
+    assert [*map(len, said)] == [left.size, above.size, len(products)]
+    [(row, column)] = {at[1:] for at in said[2]}  # of products only those of one sum
+    for m, (framed, at) in enumerate(((wall[row], row), (ceiling[:, column], column))):
+        around = points(shown("03-numpy")[n][f"around {keys[m]}"])
+        np.testing.assert_allclose(around.mean(axis=0), framed.mean(axis=0), atol=0.1)
+        for place in said[m]:  # what is framed first is what is multiplied then
+            seen = shown("03-numpy")[n + 1][f"{named(keys[m], *place)} says"]["opacity"]
+            assert (seen == 1) == (place[m] == at)
     boxes = words_of(frame["parts"])
     for s, i, j in np.ndindex(products.shape):  # in the row's line, and over the column
         start, high, end, low = boxes[f"{named(keys[0], i, s)} says"]
@@ -760,13 +770,9 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
         at for at in totals if looks[named(key, *at)]["d"] == looks[f"around sum {gone}"]["d"]
     )
     written = says(n + 1, gone, products, n // 3)
-    framed = {at: text for at, text in written.items() if at[1:] == place}
-    exact = framed if n else written  # what is rounded need not add up to the sum that is written
     assert len(totals) == sums.size
-    assert says(n + 2, gone, products, n // 3) == exact  # sheets keep what they have, evenly
-    for s, *at in np.ndindex(products.shape):  # only what is framed is not faint
-        seen = shown("03-numpy")[n + 1][f"{named(gone, s, *at)} says"]["opacity"]
-        assert (seen == 1) == (tuple(at) == place)
+    assert says(n + 2, gone, products, n // 3) == written  # sheets keep what they have, evenly
+    assert [at[1:] for at in written] == [place] * len(products)
     middles = spots(n + 2, gone, products)
     for axis in range(3):
         np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
@@ -777,16 +783,15 @@ def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
     assert start < middles[-1, ..., 0].max() < tip < float(looks[f"name {key}"]["x"])
     assert looks[f"name {key}"]["x"] == looks[f"letter {kept[0]} beside"]["x"]
     before_it, pressed = shown("03-numpy")[n + 1 : n + 3]
-    for s in range(len(products)):  # copies come out from behind the sheets, and become the sums
-        assert before_it[f"copy {gone} {s}"]["d"] == before_it[f"sheet {gone} {s}"]["d"]
-        middle = points(pressed[f"copy {gone} {s}"]).mean(axis=0)
-        np.testing.assert_allclose(middle, totals_at.mean(axis=(0, 1)), atol=0.1)
+    for at in np.ndindex(products.shape):  # copies come from behind the sheets, and become sums
+        copy, cell = f"copy {named(gone, *at)}", named(gone, *at)
+        assert before_it[copy] == before_it[cell]
+        assert pressed[copy]["d"] == pressed[named(key, *at[1:])]["d"]
     terms = [written[s, *place] for s in range(len(products))]
     assert sum(map(Fraction, terms)) == Fraction(totals[place])
     assert frames[n + 2]["told"].endswith(f"Framed: {' + '.join(terms)} = {totals[place]}.")
-    if n == 0:
-        assert f", {products.size} in all." in frames[1]["told"]
-        assert f", {sums.size} sums." in frames[2]["told"]
+    assert f"into {sums.size} sums. " in frames[n + 2]["told"]
+    assert n or f", {products.size} in all." in frames[1]["told"]
 
 
 @pytest.mark.lessons("03-numpy")
@@ -795,7 +800,12 @@ def test_lesson_03s_shares_are_softmax_of_halved_scores() -> None:
 
     powers = np.exp(film.Q @ film.K.T / 2)
     np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
-    assert "halved, then softmax along m" in opening_of("03-numpy").state["frames"][3]["told"]
+    frames = opening_of("03-numpy").state["frames"]
+    assert "halved, then softmax along m" in frames[3]["told"]
+    assert frames[0]["told"].endswith("Framed: first rows.")
+    assert film.SCORES.worked == (0, 0)
+    assert frames[3]["told"].endswith("Framed: A's last row, V's first column.")
+    assert film.MIX.worked == (len(film.A) - 1, 0)
 
 
 @pytest.mark.lessons("03-numpy")
@@ -819,12 +829,20 @@ def test_lesson_03s_film_ends_with_both_results_on_the_sheets_of_the_letter_adde
         framed = products[:, *place].round(n // 3)
         assert [float(each) for each in terms.split(" + ")] == pytest.approx(framed)
         assert total == texts[f"{of}{named(keys[3], *place)} says"]
+        frame = points(its[f"around worked {keys[2]}"])
+        start, end = points(its[f"joins {keys[2]}"])
+        assert start in points(its[f"around sum {keys[2]}"])
+        assert start[0] == end[0] > frame[0, 0]
+        assert end[1] == frame[0, 1]
+        middle_of_it = [float(its[f"worked {keys[2]}"][way]) for way in "xy"]
+        assert (frame[0] < middle_of_it).all()
+        assert (middle_of_it < frame[2]).all()
         cells = [named(keys[3], *at) for at in np.ndindex(sums.shape)]
         written = [float(texts[f"{of}{cell} says"]) for cell in cells]
         assert written == pytest.approx(sums.round(n // 3).ravel())
         at = np.reshape([points(its[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
         _sides(its, formula[-2:], at)
-        drawn = [key for key in its if key.startswith(f"copy {keys[2]}")]
+        drawn = [key for key in its if key.startswith(f"under {keys[2]} ")]
         assert len(drawn) == len(products)  # as many sheets, evenly behind it
         pile = [points(its[key]) for key in (*drawn, f"under {keys[2]}")]
         np.testing.assert_allclose(np.diff(pile, n=2, axis=0), 0, atol=0.2)
@@ -870,7 +888,8 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
     frames = shown("04-scaling")
     texts = [texts_of("04-scaling", n) for n in range(6)]
     told = [frame["told"] for frame in opening_of("04-scaling").state["frames"]]
-    drawn = [(width, 1, film.UNIT) for width in film.WIDTHS]
+    closer = (film.CLOSE, film.CLOSE, 1, 1)
+    drawn = [(n, 1, film.UNIT * by) for n, by in zip(film.WIDTHS, closer, strict=True)]
     drawn += [(64, 8, film.UNIT), (64, 8, film.UNIT * film.CLOSER)]
     for n, (width, by, unit) in enumerate(drawn):
         ends = film.walks()[:, width] / by
@@ -903,13 +922,28 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         assert texts[n]["within"] == f"typical ±{width**0.5 / by:.0f}"
         assert ("score ÷ 8" if by == 8 else "score") in texts[n]
     assert [n for n in range(6) if "was edge" in frames[n]] == [4]
-    assert texts[5]["closer"] == f"×{film.CLOSER}"
+    assert [texts[n].get("closer") for n in range(6)] == [None] * 5 + [f"×{film.CLOSER} closer"]
     down = sorted(range(6), key=lambda m: float(frames[3][f"bar {m}"]["y"]))
     assert down == sorted(range(6), key=lambda m: -film.walks()[m, 64])  # as the walks end
     was, now = (film._softmax(film.walks()[:, 64] / by) for by in (1, 8))
-    assert f"“maps” gets {was[film.BEST]:.2f}, " in told[3]
-    assert f"“maps” gets {now[film.BEST]:.2f}, not {was[film.BEST]:.2f}, " in told[5]
-    assert f"even “{film.BOOKS[now.argmin()]}” {now.min():.2f}." in told[5]
+    lead, second = film.walks()[down[0], 64] - film.walks()[down[1], 64], film.BOOKS[down[1]]
+    assert f"“maps”, the luckiest, leads by {lead:g} and gets {was[film.BEST]:.2f}, " in told[3]
+    assert f"“maps” leads “{second}” by {lead / 8:g}, not {lead:g}, " in told[5]
+    assert told[5].endswith(f"gets {now[film.BEST]:.2f}, not {was[film.BEST]:.2f}.")
+    assert down[0] == film.BEST
+    assert [n for n in range(6) if "lead" in frames[n]] == [3, 5]
+    for n, by in ((3, 1), (5, 8)):  # from end to end
+        assert texts[n]["lead says"] == f"+{lead / by:g}"
+        high, low = points(frames[n]["lead"])[:, 1]
+        tips = [points(frames[n][f"walk {m}"])[-1, 1] for m in down[:2]]
+        assert abs(high - tips[0]) < 1.5
+        assert abs(low - tips[1]) < 1.5
+    for n in (3, 4, 5):  # from each end to its book, and none crosses another
+        lines = [points(frames[n][f"leader {m}"]) for m in down]
+        assert (np.diff(lines, axis=0)[..., 1] > 0).all()
+        for m, (start, end) in zip(down, lines, strict=True):
+            assert abs(start[1] - points(frames[n][f"walk {m}"])[-1, 1]) < 1.5
+            assert end[1] == float(frames[n][f"book {m}"]["y"]) - 6
     for m, n in product(range(6), (4, 5)):
         assert texts[n]["was"] == f"was {texts[3][f'share {film.BEST}']}"
         bar, ghost = frames[n][f"bar {m}"], frames[n][f"was long {m}"]

@@ -27,9 +27,12 @@ HIGH = 270
 COLOURS = {"n": BLUE, "k": ORANGE, "m": GREEN, "v": PURPLE}
 AIR, BAR, AWAY = 3, 5, 8  # between cells; how thick an axis is; how far from cells
 SIDE, TOP, TALL = 33, 88, 46  # of cells: left of them, above them; a row
-COLUMN, LOW, DEPTH = 228, 40, 28  # of a pile of sheets: with words; a row; to the right and down
+COLUMN, HEAD, LOW, DEPTH = 228, 82, 38, 22  # of a pile of sheets: with words; its top; a row; to
+SUM = 34  # the right and down; a box for a sum
 PALE, DEEP, FAINT = 0.07, 0.6, 0.45  # of cells of 0, of the largest number; of faint numbers
-CALL, CODED, NAME = 28, 36, 28  # the formula's line and size; of names
+CALL, CODED, NAME, SUMMED = 28, 36, 28, 21  # the formula's line and size; of names, of sums
+LIT, DIM, HIDDEN = (22, 1), (SMALL, FAINT), (SMALL, 0)  # of numbers, in what is framed; elsewhere
+CORNERS = ((0, 0), (0, 1), (1, 1), (1, 0))
 
 
 class Grid(NamedTuple):
@@ -55,7 +58,7 @@ class Grid(NamedTuple):
         """Corners of a cell, or of several as one, a little within."""
         up, in_ = (AIR / 2 / np.hypot(*step) for step in self[1:])
         ys, xs = (row + up, row + rows - up), (column + in_, column + columns - in_)
-        return [self.at(ys[i], xs[j]) for i, j in ((0, 0), (0, 1), (1, 1), (1, 0))]
+        return [self.at(ys[i], xs[j]) for i, j in CORNERS]
 
 
 class Array(NamedTuple):
@@ -74,14 +77,15 @@ class Array(NamedTuple):
         size: float = SMALL,
         seen: float | None = None,
     ) -> list[Part]:
-        """With its number; deeper if that is larger."""
+        """With its number."""
         x, y = np.mean(corners, axis=0)
+        says = self.says(place, (x, y + 0.36 * size), number, INK, size, seen)
+        return [self.tint(f"{self.key} {place}", corners, number), says]
+
+    def tint(self, key: str, corners: list[Place], number: float) -> Part:
+        """Deeper if the number is larger."""
         depth = PALE + (DEEP - PALE) * np.sqrt(abs(number) / self.most)
-        colour = GREY if number < 0 else self.colour
-        return [
-            area(f"{self.key} {place}", corners, colour, depth),
-            self.says(place, (x, y + 0.36 * size), number, INK, size, seen),
-        ]
+        return area(key, corners, GREY if number < 0 else self.colour, depth)
 
     def says(
         self,
@@ -142,13 +146,15 @@ class Product(NamedTuple):
         wall = Grid((SIDE + 8, 142), (0, 40), (364 / many, 0))
         ceiling = Grid(wall.corner, wall.across, (64 / deep, -94 / deep))
         (x, y), (right, meets) = ceiling.at(many, deep / 2), wall.at(0, many)
-        parts = self.code("?")
+        parts, (row, column) = self.code("?"), self.worked
         for (s, j), each in np.ndenumerate(self.above):
             parts += above.cell(f"{s} {j}", ceiling.outline(s, j), each)
         for (i, s), each in np.ndenumerate(self.left):
             parts += left.cell(f"{i} {s}", wall.outline(i, s), each)
         return [
             *parts,
+            _framed(left.key, wall.outline(row, 0, 1, many)),
+            _framed(above.key, ceiling.outline(0, column, many, 1)),
             _bar(n, wall.at(0, 0, -AWAY), wall.at(rows, 0, -AWAY)),
             _bar(shared, wall.at(0, 0), wall.at(0, many)),
             _bar(o, ceiling.at(many, 0, AWAY), ceiling.at(many, deep, AWAY)),
@@ -160,20 +166,21 @@ class Product(NamedTuple):
         ]
 
     def stack(self, first: Grid, pitch: float, onto: Grid | None = None) -> list[Part]:
-        """Sheets along an axis, what is worked framed; copies from behind them move onto one.
-
-        Other products are faint. Beside their sum they are not written, if they are rounded.
-        """
-        gone, (*_, product, _), parts = self.formula[-1], self.looks, []
+        """Sheets along an axis, what is worked framed; copies from behind them move onto one."""
+        gone, (*_, product, _), parts = self.formula[-1], self.looks, list[Part]()
         for s, numbers in enumerate(self.each()):
             sheet = first.moved(s * pitch)
-            copy, card = (each.outline(0, 0, *numbers.shape) for each in (onto or sheet, sheet))
-            parts.append(area(f"copy {gone} {s}", copy, _mixed(product.colour, GROUND), not onto))
-            parts.append(area(f"sheet {gone} {s}", card, GROUND, 1, GROUND))
+            copy, cells = onto or sheet, list[Part]()
             for place, each in np.ndenumerate(numbers):
-                seen = 1 if place == self.worked else FAINT * (not (onto and product.digits))
-                parts += product.cell(_at(s, *place), sheet.outline(*place), each, SMALL, seen)
-            parts.append(_around(f"{gone} {s}", sheet, self.worked))
+                key, lit = _at(s, *place), place == self.worked
+                parts.append(product.tint(f"copy {gone} {key}", copy.outline(*place), each))
+                cells += product.cell(key, sheet.outline(*place), each, *(LIT if lit else HIDDEN))
+            parts += [
+                _framed(f"copy {gone} {s}", copy.outline(*self.worked)),
+                area(f"sheet {gone} {s}", sheet.outline(0, 0, *numbers.shape), GROUND, 1, GROUND),
+                *cells,
+                _framed(f"{gone} {s}", sheet.outline(*self.worked)),
+            ]
         return parts
 
     def sheets(self) -> list[Part]:
@@ -181,16 +188,15 @@ class Product(NamedTuple):
         (left, above, *_), (n, o, shared) = self.looks, tuple(self.formula[-3:])
         parts = [*self.code(self.formula[-3:]), *self.stack(self.first, self.pitch)]
         for (i, s), each in np.ndenumerate(self.left):
-            off = s * self.pitch - 5 - 0.29 * SMALL * len(left.written(each))
-            at = self.first.at(i + 0.5, 0, off)
-            at = (at[0], at[1] + 6.5)
-            seen = 1 if i == self.worked[0] else FAINT
-            parts.append(left.says(f"{i} {s}", at, each, left.colour, seen=seen))
+            look = LIT if i == self.worked[0] else DIM
+            off = s * self.pitch - 5 - 0.29 * look[0] * len(left.written(each))
+            x, y = self.first.at(i + 0.5, 0, off)
+            at = (x, y + 0.36 * look[0])
+            parts.append(left.says(f"{i} {s}", at, each, left.colour, *look))
         for (s, j), each in np.ndenumerate(self.above):
             x, y = self.first.at(0, j + 0.5, s * self.pitch)
-            at = (x, y - 8)
-            seen = 1 if j == self.worked[1] else FAINT
-            parts.append(above.says(f"{s} {j}", at, each, above.colour, seen=seen))
+            look = LIT if j == self.worked[1] else DIM
+            parts.append(above.says(f"{s} {j}", (x, y - 8), each, above.colour, *look))
         (x, y), many = self.first.at(len(self.left), 0), len(self.above)
         end = x + (many - 1) * self.pitch + self.above.shape[1] * self.first.across[0]
         return [
@@ -208,7 +214,7 @@ class Product(NamedTuple):
             *self.code(self.formula[-3:-1]),
             *self.stack(first, pitch, flat),
             *self.result(flat),
-            _around(f"sum {gone}", flat, self.worked),
+            _framed(f"sum {gone}", flat.outline(*self.worked)),
             *_arrow(gone, low + 24, end),
         ]
 
@@ -234,26 +240,29 @@ class Product(NamedTuple):
         """The formula, and under it its result, on sheets that were pressed into it: one sum."""
         gone, each, (i, j), result = self.formula[-1], self.each(), self.worked, self.looks[3]
         many, rows, columns = each.shape
-        flat, parts = Grid((left + SIDE, TOP), (0, LOW), (102 / columns, 0)), list[Part]()
-        x, y = flat.corner
+        flat, parts = Grid((left + SIDE, HEAD), (0, LOW), (108 / columns, 0)), list[Part]()
+        (x, y), end = flat.corner, left + COLUMN
         for s in range(many):
             off = DEPTH * (many - s) / many
             sheet = flat._replace(corner=(x + off, y + off)).outline(0, 0, rows, columns)
             colour = _mixed(self.looks[2].colour, GROUND)
-            parts.append(area(f"copy {gone} {s}", sheet, colour, 1, GROUND))
-        (right, top), end = flat.at(0, columns, AWAY), left + COLUMN
-        tip = (right + DEPTH, top + DEPTH - 3)
+            parts.append(area(f"under {gone} {s}", sheet, colour, 1, GROUND))
+        right, tip = flat.at(0, columns, AWAY)[0], flat.at(0, columns, AWAY + DEPTH)[0]
         terms = " + ".join(map(self.looks[2].written, each[:, i, j]))
         worked = f"{terms} = {result.written(each[:, i, j].sum())}"
+        cell = flat.outline(i, j)
+        sides = [(left + 1, HIGH - SUM), (end - 1, HIGH - 1)]
         return [
             *self.code(self.formula[-3:-1], left),
             *parts,
             *self.result(flat),
-            _around(f"sum {gone}", flat, self.worked),
-            _bar(gone, (right, top - 3), tip),
-            _letter(gone, (end - 24, tip[1] + 2), anchor="middle"),
-            word(f"added {gone}", end, tip[1] + 22, "added", COLOURS[gone], "end", SMALL),
-            word(f"worked {gone}", x, HIGH - 5, worked, COLOURS[gone], "start", SMALL),
+            _framed(f"sum {gone}", cell),
+            line(f"joins {gone}", [cell[-1], (cell[-1][0], HIGH - SUM)]),
+            _framed(f"worked {gone}", [(sides[a][0], sides[b][1]) for a, b in CORNERS]),
+            _bar(gone, (right, y - 3), (tip, y + DEPTH - 3)),
+            _letter(gone, (end - 24, y + DEPTH), anchor="middle"),
+            word(f"added {gone}", end, y + DEPTH + 20, "added", COLOURS[gone], "end", SMALL),
+            word(f"worked {gone}", left + COLUMN / 2, HIGH - 9, worked, COLOURS[gone], size=SUMMED),
         ]
 
 
@@ -261,8 +270,8 @@ def _at(*place: int) -> str:
     return " ".join(map(str, place))
 
 
-def _around(key: str, grid: Grid, place: tuple[int, int]) -> Part:
-    return area(f"around {key}", grid.outline(*place), "none", 1, INK)
+def _framed(key: str, corners: list[Place]) -> Part:
+    return area(f"around {key}", corners, "none", 1, INK)
 
 
 def _bar(axis: str, start: Place, end: Place) -> Part:
@@ -331,17 +340,19 @@ def opening() -> Film:
         Grid((left, TOP), (0, TALL), ((WIDE - left) / n, 0)) for left, n in ((382, 3), (320, 2))
     ]
     scores = SCORES.pressed(Grid((0, TOP), (0, TALL), (25, -8)), 82, flat[0])
-    mix = MIX.pressed(Grid((0, TOP), (0, TALL), (37, -8)), 90, flat[1])
+    mix = MIX.pressed(Grid((0, TOP), (0, TALL), (42, -8)), 90, flat[1])
     first = [part._replace(key=f"first {part.key}") for part in SCORES.pile(0)]
-    told = "A letter left out after the arrow is added up."
-    told += " Each kept letter is a side of the result."
-    frames = [
-        (SCORES.room(), "Q and K meet along k, which both have. n is Q's own, m is K's."),
-        (SCORES.sheets(), "Keep n, m and k: each k gets a sheet of products, 36 in all."),
-        (scores, "Leave out k: sheets are pressed into one, 9 sums. Framed: 2 + 2 + 0 + 0 = 4."),
-        (MIX.room(), "S, halved, then softmax along m, is A. A and V meet along m."),
-        (MIX.sheets(), "Keep n, v and m: each m gets a sheet of products."),
-        (mix, "Leave out m: sheets are pressed into one. Framed: 0.9 + 0 + 1.2 = 2.1."),
-        ([*first, *MIX.pile(WIDE - COLUMN)], told),
+    told = [
+        "Q and K meet along k, which both have. n goes down Q, m up K. Framed: first rows.",
+        "Keep n, m and k: each k gets a sheet of products, 36 in all.",
+        "Leave out k: sheets press into 9 sums. Framed: 2 + 2 + 0 + 0 = 4.",
+        "S, halved, then softmax along m, is A. A and V meet along m. "
+        "Framed: A's last row, V's first column.",
+        "Keep n, v and m: each m gets a sheet of products.",
+        "Leave out m: sheets press into 6 sums. Framed: 0.9 + 0 + 1.2 = 2.1.",
+        "The letter left out is added up; those kept are the sides.",
     ]
-    return Film("The missing letter is added up", [Frame(*each) for each in frames], HIGH)
+    shown = [SCORES.room(), SCORES.sheets(), scores, MIX.room(), MIX.sheets(), mix]
+    shown.append([*first, *MIX.pile(WIDE - COLUMN)])
+    frames = [Frame(*each) for each in zip(shown, told, strict=True)]
+    return Film("The missing letter is added up", frames, HIGH)

@@ -26,41 +26,45 @@ WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
 HIGH, HEAD, LOW = 270, 44, 240  # of the sheet; top and floor of walks and bars
-LEFT, RIGHT, ROOT = 32, 219, 230  # where walks begin and end; beside them, how far is typical
-TOP, ZERO, UNIT = 28, 142, 7.2  # line of what the height is; y of a score of 0; px for 1
+LEFT, RIGHT, END = 32, 198, 220  # where walks begin and end; end of words about them
+TOP, ZERO, UNIT = 34, 142, 7.2  # line of what the height is; y of a score of 0; px for 1
 SHIFTS = (-1.4, -1.4, 0, 1.4, 0, 1.4)  # px, of walks: else those that go together are one
-CLOSER = 8  # how much larger 1 is seen in the end
+CLOSE, CLOSER = 4, 8  # how much larger 1 is seen in the first two frames, and in the last
 ROW, PITCH = 225, 34  # middle of the last book's row; to the next
-NAME, BAR, NOW = 252, 314, 480  # where books and bars begin; end of shares
-LONG, THICK = 103, 18  # of the bar of share 1; how thick it is
+NAME, BAR, NOW = 268, 330, 480  # where books and bars begin; end of shares
+LONG, THICK = 88, 18  # of the bar of share 1; how thick it is
 EDGE = 48  # points on an edge of the envelope
 
 
 def opening() -> Film:
     """The film."""
     most, then = (_softmax(walks()[:, 64] / by) for by in (1, 8))
-    name, least = f"“{BOOKS[BEST]}”", int(then.argmin())
+    name, second = (f"“{BOOKS[m]}”" for m in walks()[:, -1].argsort()[:-3:-1])
     frames = [
         _frame(
             1,
             "A book's score adds products, query number × key number: "
             "each is a step, here +1 or −1 by chance.",
+            closer=CLOSE,
         ),
         _frame(
-            4, "4 products: up and down partly cancel. A score is typically √4 = 2 from 0, not 4."
+            4,
+            "4 products partly cancel: a score is typically √4 = 2 from 0, not 4.",
+            closer=CLOSE,
         ),
-        _frame(16, "Four times the products, about twice as far: √16 = 4."),
+        _frame(16, "Zoomed out: four times the products, about twice as far: √16 = 4."),
         _frame(
             64,
-            f"Four times again, √64 = 8: {name} gets {most[BEST]:.2f}, the others hardly anything.",
+            f"Four times again, √64 = 8: {name}, the luckiest, leads by 4 and gets "
+            f"{most[BEST]:.2f}, the others hardly anything.",
         ),
         _frame(
             64, "÷ √64 = 8: a score is typically 1 from 0 again, as after 1 product.", divided=True
         ),
         _frame(
             64,
-            f"Seen {CLOSER} times closer: same shape, smaller leads. {name} gets {then[BEST]:.2f}, "
-            f"not {most[BEST]:.2f}, and even “{BOOKS[least]}” {then[least]:.2f}.",
+            f"Seen {CLOSER} times closer: same shape. {name} leads {second} by 0.5, not 4, "
+            f"and gets {then[BEST]:.2f}, not {most[BEST]:.2f}.",
             divided=True,
             closer=CLOSER,
         ),
@@ -111,13 +115,15 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
     for row, m in enumerate(rows):  # the best lies on the others
         parts += _walk(m, width, unit)
         y = ROW - PITCH * row
+        parts += [_leader(m, unit, y)] if width == WIDTHS[-1] else []
         was = (BAR, y - THICK / 2), (LONG * float(undivided[m]), THICK)
         parts += [box(f"was long {m}", *was, _colour(m), 0, 1.5)] if divided else []
         parts += _share(m, y, float(shares[m]))
+    parts += _lead(unit, root) if width == WIDTHS[-1] and unit == UNIT else []
     if width == 1:
         parts += [
-            word(f"step {says}", RIGHT, ZERO + below, says, INK, "end", 26, 700)
-            for says, below in (("+1", -24), ("−1", 44))
+            word(f"step {says}", RIGHT - 18, ZERO + below, says, INK, "end", 26, 700)
+            for says, below in (("+1", -44), ("−1", 63))
         ]
     return Frame(parts, told)
 
@@ -149,26 +155,18 @@ def _envelope(width: int, unit: float) -> list[Part]:
     return [
         area("envelope", edge, BLUE, 0.2),
         line("edge", edge, BLUE, 1.5, 0.6),
-        line("root", [(ROOT, ZERO - far), (ROOT, ZERO + far)], BLUE, 4, cap="butt"),
+        line("root", [(RIGHT, ZERO - far), (RIGHT, ZERO + far)], BLUE, 3, cap="butt"),
         line("zero", [(LEFT, ZERO), (RIGHT, ZERO)], GREY, 1),
     ]
 
 
 def _heights(closer: int) -> list[Part]:
-    """What stands for 8, or closer for 1, above and below 0; how much closer."""
-    near = closer > 1
-    x, low, parts = LEFT + 18, LOW - 20, list[Part]()
-    if near:
-        parts = [
-            line("handle", [(x, low), (x - 9, low + 9)], INK, 3),
-            dot("lens", x, low, 7, GROUND, edge=INK),
-            word("closer", x + 12, low + 8, f"×{closer}", INK, "start", SMALL, 700),
-        ]
-    for n in (1, 0, -1) if near else (8, 1, 0, -1, -8):
-        y, says = ZERO + 6 - UNIT * closer * n, f"{n}".replace("-", "−")
-        seen = near or abs(n) != 1
-        parts.append(word(f"height {n}", LEFT - 6, y, says, GREY, "end", SMALL, opacity=seen))
-    return parts
+    """What is as far above and below 0 as 8, or less if seen from closer; how much closer."""
+    parts = [word("closer", 0, TOP - 21, f"×{closer} closer", INK, "start", SMALL, 700)]
+    for n in (1, 0, -1):
+        y, says = ZERO + 6 - UNIT * 8 * n, f"{8 * n / closer:.0f}".replace("-", "−")
+        parts.append(word(f"height {n}", LEFT - 6, y, says, GREY, "end", SMALL))
+    return parts[closer < CLOSER :]
 
 
 def _axis(width: int, divided: bool) -> list[Part]:
@@ -176,12 +174,12 @@ def _axis(width: int, divided: bool) -> list[Part]:
     score, far = ("score ÷ 8", 1) if divided else ("score", width**0.5)
     added = f"{width} product{'s' * (width > 1)}"
     parts = [
-        line("axis", [(LEFT, HEAD), (LEFT, LOW), (ROOT + 2, LOW)], GREY, 1.5),
+        line("axis", [(LEFT, HEAD), (LEFT, LOW), (RIGHT + 2, LOW)], GREY, 1.5),
         line("floor", [(BAR, HEAD), (BAR, LOW)], GREY, 1.5),
         word(score, 0, TOP, score, GREY, "start", SMALL),
-        word("within", ROOT + 2, TOP, f"typical ±{far:.0f}", BLUE, "end", SMALL, 700),
-        word("products", ROOT + 2, LOW + 24, added, INK, "end", SMALL, 700),
-        word("share", BAR, LOW + 24, "share, by softmax", GREY, "start", SMALL),
+        word("within", END, TOP, f"typical ±{far:.0f}", BLUE, "end", SMALL, 700),
+        word("products", END, LOW + 24, added, INK, "end", SMALL, 700),
+        word("share", BAR, LOW + 24, "softmax share", GREY, "start", SMALL),
     ]
     if divided:
         was = float(_softmax(walks()[:, width])[BEST])
@@ -202,7 +200,25 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
     thick, opacity, r = (3.0, 1.0, 5.0) if m == BEST else (1.1, 0.5, 3.0)
     return [
         line(f"walk {m}", points, _colour(m), thick, opacity),
-        dot(f"end {m}", *points[-1], r, _colour(m)),
+        dot(f"end {m}", *points[-1], r, _colour(m), edge=GROUND),
+    ]
+
+
+def _leader(m: int, unit: float, y: float) -> Part:
+    """From the end of a book's walk to its name."""
+    end = ZERO - unit * walks()[m, -1]
+    thick, opacity = (2.0, 1.0) if m == BEST else (1.1, 0.5)
+    return line(f"leader {m}", [(RIGHT + 8, end), (NAME - 5, y)], _colour(m), thick, opacity)
+
+
+def _lead(unit: float, root: float) -> list[Part]:
+    """Of the best over the next."""
+    x, (*_, next_to, best) = RIGHT + 13, np.sort(walks()[:, -1])
+    high, low = (ZERO - unit * end for end in (best, next_to))
+    says = f"+{(best - next_to) / root:g}"
+    return [
+        line("lead", [(x, high), (x, low)], ORANGE, 3),
+        word("lead says", x + 5, (high + low) / 2 + 7, says, ORANGE, "start", SMALL, 700),
     ]
 
 
