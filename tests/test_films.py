@@ -964,6 +964,7 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = opening_of("01-soft-lookup").state["frames"][4]["told"]
     assert told == "The same small step: hard jumps to 35. Soft glides to 29."
+    assert texts[0]["share 0"] == f"share {film.answers(film.STOPS[0])[2][0]:.2f}" == "share 0.88"
     sums = [texts[film.MIXED][key] for key in ("mix", "share 0", "share 1")]
     assert sums == ["0.37 × 1 + 0.63 × 10 ≈ 7", "0.37", "0.63"]
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
@@ -972,12 +973,18 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert [texts[-1][f"{name} adds"] for name in names] == ["hard +0", "soft +7"]
     end, edges = frames[-1], [film._x(way) for way in film.STEP]
     assert [float(end[key]["cx"]) for key in ("asked", "asks")] == pytest.approx(edges, abs=0.01)
-    for name, *salt in zip(names, before, after, strict=True):
+    dots = [
+        [float(end[f"soft {when}"][way]) for way in ("cx", "cy")] for when in ("before", "after")
+    ]
+    for salt, drawn in zip(
+        zip(before, after, strict=True), (points(end["hard goes"]), dots), strict=True
+    ):
         stand = [[x, film._y(at, tops[-1])] for x, at in zip(edges, salt, strict=True)]
-        np.testing.assert_allclose(points(end[f"{name} goes"])[[0, -1]], stand, atol=0.1)
-    low, high = points(end["soft goes"])[[0, -1], 1]
-    assert points(end["rise"])[:, 1] == pytest.approx([low, low, high, high])
-    assert points(end["rise"])[:, 0].min() > edges[1]  # outside the step
+        np.testing.assert_allclose(drawn, stand, atol=0.1)
+    rise = points(end["rise"])
+    np.testing.assert_allclose(rise[[0, -1]], dots, atol=0.1)
+    assert rise[:, 1] == pytest.approx(rise[[0, 0, -1, -1], 1])
+    assert rise[1:3, 0].max() < edges[0]  # outside the step
 
 
 @pytest.mark.lessons("01-soft-lookup")
