@@ -622,7 +622,11 @@ def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_tall() -> None:
     assert scores[2] == 3 * scores[1]
     ratios = [f"×{each[2] / each[1]:.2g}" for each in levels[1:]]
     assert [each["score times"] for each in texts[2:]] == ratios == ["×3"] * 3 + ["×1.7"]
+    assert [each.get("before") for each in texts[2:]] == [None] * 3 + ratios[:1]
+    struck, before = points(frames[-1]["struck"]), frames[-1]["before"]
+    np.testing.assert_allclose(struck[0], [float(before["x"]), float(before["y"]) - 8], atol=0.1)
     assert [each["share times"] for each in texts[2:]] == ["×3?"] * 2 + ["×10"] * 2
+    assert {each["of"] for each in texts[2:]} == {"of cat"}
     assert (
         [each["lead"] for each in texts[3:]]
         == [f"+{scaled[2] - scaled[1]:.1f}"] * 3
@@ -655,12 +659,12 @@ def test_lesson_02s_brackets_and_pieces_measure_the_bars_they_stand_at() -> None
 
 def _top(frame: dict[str, dict[str, float | str]], kind: str, m: int) -> float:
     """How high over the floor a bar reaches."""
-    return 232 - float(frame[f"{kind} bar {m}"]["y"])
+    return 206 - float(frame[f"{kind} bar {m}"]["y"])
 
 
 def _ys(look: dict[str, float | str]) -> list[float]:
     """How high over the floor a line's points are."""
-    return [232 - float(each.split()[1]) for each in str(look["d"])[1:].split("L")]
+    return [206 - float(each.split()[1]) for each in str(look["d"])[1:].split("L")]
 
 
 def _span(frame: dict[str, dict[str, float | str]], kind: str) -> tuple[float, float]:
@@ -973,12 +977,10 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert [texts[-1][f"{name} adds"] for name in names] == ["hard +0", "soft +7"]
     end, edges = frames[-1], [film._x(way) for way in film.STEP]
     assert [float(end[key]["cx"]) for key in ("asked", "asks")] == pytest.approx(edges, abs=0.01)
-    dots = [
-        [float(end[f"soft {when}"][way]) for way in ("cx", "cy")] for when in ("before", "after")
-    ]
-    for salt, drawn in zip(
-        zip(before, after, strict=True), (points(end["hard goes"]), dots), strict=True
-    ):
+    dots = np.array(
+        [[float(end[f"soft {when}"][way]) for way in ("cx", "cy")] for when in ("before", "after")]
+    )
+    for drawn, *salt in zip((points(end["hard goes"]), dots), before, after, strict=True):
         stand = [[x, film._y(at, tops[-1])] for x, at in zip(edges, salt, strict=True)]
         np.testing.assert_allclose(drawn, stand, atol=0.1)
     rise = points(end["rise"])
