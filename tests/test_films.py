@@ -440,17 +440,17 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     frames = opening_of("05-pytorch").state["frames"]
     texts = [{key: text for _, key, _, text in frame["parts"]} for frame in frames]
     answers = [each["answer"] for each in texts]
-    assert answers == ["4.00", "4.10", "3.90", *5 * ["4.00"]]
-    assert [[each[f"slope {book}"] for book in "ABC"] for each in texts[4:]] == 4 * [
+    assert answers == ["4.00", "4.10", "3.90", *4 * ["4.00"]]
+    assert [[each[f"slope {book}"] for book in "ABC"] for each in texts[4:-1]] == 2 * [
         ["+1", "0", "−1"]
     ]
     sides = [[texts[-1].get(f"{it} {book}") for it in ("far", "wide", "area")] for book in "ABC"]
     assert sides == [
-        ["+4", "share 0.25", "4 × 0.25 ="],
-        [None, "share 0.25", "0 × 0.25 ="],
-        ["−2", "share 0.50", "−2 × 0.50 ="],
+        ["+4", "share 0.25", "4 × 0.25 = +1"],
+        [None, "share 0.25", "0 × 0.25 = 0"],
+        ["−2", "share 0.50", "−2 × 0.50 = −1"],
     ]
-    assert [each["results"] for each in texts[1:-1]] == [*["moved"] * 3, *["slope"] * 3]
+    assert [each["results"] for each in texts[1:-1]] == [*["moved"] * 3, *["slope"] * 2]
     assert texts[-1]["headline"] == "area = slope"
     assert [texts[3][f"moved {book}"] for book in "ABC"] == ["+0.10", "0", "−0.10"]
     assert texts[4]["division"] == "≈ 0.10 ÷ 0.1"
@@ -623,7 +623,11 @@ def test_lesson_02s_numbers_are_attentions_and_its_bars_are_as_tall() -> None:
     assert scores[2] == 3 * scores[1]
     ratios = [f"×{each[2] / each[1]:.2g}" for each in levels[1:]]
     assert [each["score times"] for each in texts[2:]] == ratios == ["×3"] * 3 + ["×1.7"]
+    assert [each.get("before") for each in texts[2:]] == [None] * 3 + ratios[:1]
+    struck, before = points(frames[-1]["struck"]), frames[-1]["before"]
+    np.testing.assert_allclose(struck[0], [float(before["x"]), float(before["y"]) - 8], atol=0.1)
     assert [each["share times"] for each in texts[2:]] == ["×3?"] * 2 + ["×10"] * 2
+    assert {each["of"] for each in texts[2:]} == {"of cat"}
     assert (
         [each["lead"] for each in texts[3:]]
         == [f"+{scaled[2] - scaled[1]:.1f}"] * 3
@@ -656,12 +660,12 @@ def test_lesson_02s_brackets_and_pieces_measure_the_bars_they_stand_at() -> None
 
 def _top(frame: dict[str, dict[str, float | str]], kind: str, m: int) -> float:
     """How high over the floor a bar reaches."""
-    return 232 - float(frame[f"{kind} bar {m}"]["y"])
+    return 206 - float(frame[f"{kind} bar {m}"]["y"])
 
 
 def _ys(look: dict[str, float | str]) -> list[float]:
     """How high over the floor a line's points are."""
-    return [232 - float(each.split()[1]) for each in str(look["d"])[1:].split("L")]
+    return [206 - float(each.split()[1]) for each in str(look["d"])[1:].split("L")]
 
 
 def _span(frame: dict[str, dict[str, float | str]], kind: str) -> tuple[float, float]:
@@ -999,6 +1003,7 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert {to - start for start, to in steps} == {14}  # degrees: all are the same step
     told = opening_of("01-soft-lookup").state["frames"][4]["told"]
     assert told == "The same small step: hard jumps to 35. Soft glides to 29."
+    assert texts[0]["share 0"] == f"share {film.answers(film.STOPS[0])[2][0]:.2f}" == "share 0.88"
     sums = [texts[film.MIXED][key] for key in ("mix", "share 0", "share 1")]
     assert sums == ["0.37 × 1 + 0.63 × 10 ≈ 7", "0.37", "0.63"]
     np.testing.assert_allclose(film.answers(film.STOPS[film.MIXED])[2], [0.37, 0.63, 0], atol=0.005)
@@ -1007,12 +1012,16 @@ def test_lesson_01s_hard_answer_is_flat_but_for_two_jumps_and_its_soft_one_alway
     assert [texts[-1][f"{name} adds"] for name in names] == ["hard +0", "soft +7"]
     end, edges = frames[-1], [film._x(way) for way in film.STEP]
     assert [float(end[key]["cx"]) for key in ("asked", "asks")] == pytest.approx(edges, abs=0.01)
-    for name, *salt in zip(names, before, after, strict=True):
+    dots = np.array(
+        [[float(end[f"soft {when}"][way]) for way in ("cx", "cy")] for when in ("before", "after")]
+    )
+    for drawn, *salt in zip((points(end["hard goes"]), dots), before, after, strict=True):
         stand = [[x, film._y(at, tops[-1])] for x, at in zip(edges, salt, strict=True)]
-        np.testing.assert_allclose(points(end[f"{name} goes"])[[0, -1]], stand, atol=0.1)
-    low, high = points(end["soft goes"])[[0, -1], 1]
-    assert points(end["rise"])[:, 1] == pytest.approx([low, low, high, high])
-    assert points(end["rise"])[:, 0].min() > edges[1]  # outside the step
+        np.testing.assert_allclose(drawn, stand, atol=0.1)
+    rise = points(end["rise"])
+    np.testing.assert_allclose(rise[[0, -1]], dots, atol=0.1)
+    assert rise[:, 1] == pytest.approx(rise[[0, 0, -1, -1], 1])
+    assert rise[1:3, 0].max() < edges[0]  # outside the step
 
 
 @pytest.mark.lessons("01-soft-lookup")

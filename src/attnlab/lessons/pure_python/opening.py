@@ -16,12 +16,13 @@ KEYS = ((1, 0, 1), (0, 1, 0), (2, 2, 1))
 ASKS, BEST = 1, 2  # the word that does; the one that scores most
 RAISED = 2  # what each score gets more in the end
 
-HIGH, FLOOR, WORDS = 268, 232.0, 259  # of the sheet; of what stands on it, and the words' line
+HIGH, FLOOR, WORDS = 270, 206.0, 233  # of the sheet; of what stands on it, and the words' line
 COLOURS = (PURPLE, ORANGE, BLUE)
-APART, LEFT, RIGHT = (90, 240, 390), (36, 106, 176), (295, 370, 445)  # words, alone and in halves
+APART, LEFT, RIGHT = (64, 240, 416), (28, 92, 156), (300, 374, 448)  # words, alone and in halves
 BROAD, WIDE, ASIDE = 52, 40, 28  # bars, alone and in halves; brackets, from a bar's middle
-UNIT, WHOLE = 26, 208  # how tall are a score of 1 and all shares
-HEADS, LIES = 30, 13  # line of the query, and of what the halves are; how far over a bar is a key
+UNIT, WHOLE = 26, 200  # how tall are a score of 1 and all shares
+ASKED, HEADS = 22, 262  # lines of the query and of what bars are
+LIES, BELOW = 13, 28  # how far over a bar is a key; from a line to the next
 PALE = 0.36  # bars of scores
 NUMBER, BIG = 24, 34  # sizes of what matters, and of what matters most
 
@@ -42,7 +43,13 @@ def opening() -> Film:
             f"“{asks}” asks: its query meets the key of each word.",
         ),
         Frame(
-            [*_words("score", APART), *_piled(APART, tall, BROAD), *_added(), *_asked(tall)],
+            [
+                *_words("score", APART),
+                _head("score", APART),
+                *_piled(APART, tall, BROAD),
+                *_added(),
+                *_asked(tall),
+            ],
             "Numbers in the same place are multiplied. "
             "The products pile up to a score; 0 adds nothing.",
         ),
@@ -82,7 +89,7 @@ def _ratio(each: Sequence[float]) -> str:
 
 def _words(key: str, at: Sequence[float]) -> list[Part]:
     """And the floor that they lie under."""
-    aside = 50 if at is APART else ASIDE
+    aside = 64 if at is APART else ASIDE
     ends = (at[0] - aside, FLOOR), (at[-1] + aside, FLOOR)
     return [line(f"floor of {key}", ends, GREY, 1.5)] + [
         word(f"word of {key} {m}", x, WORDS, TOKENS[m], COLOURS[m], size=NUMBER, weight=600)
@@ -92,7 +99,7 @@ def _words(key: str, at: Sequence[float]) -> list[Part]:
 
 def _asked(heights: Sequence[float]) -> list[Part]:
     """The query, and keys, which lie on their words' bars."""
-    query = word("query", APART[ASKS], HEADS, f"query {QUERY}", ORANGE, size=NUMBER, weight=600)
+    query = word("query", APART[ASKS], ASKED, f"query {QUERY}", ORANGE, size=NUMBER, weight=600)
     return [query] + [
         word(f"key {m}", x, FLOOR - tall - LIES, f"key {KEYS[m]}", COLOURS[m])
         for m, (x, tall) in enumerate(zip(APART, heights, strict=True))
@@ -101,7 +108,7 @@ def _asked(heights: Sequence[float]) -> list[Part]:
 
 def _meets() -> list[Part]:
     """From the query to each key."""
-    start, low = (APART[ASKS], HEADS + 12), FLOOR - LIES - 24
+    start, low = (APART[ASKS], ASKED + 12), FLOOR - LIES - 24
     return [
         curve(f"meets {m}", start, (x, low), ORANGE, 2.5, 0.7, True) for m, x in enumerate(APART)
     ]
@@ -166,12 +173,16 @@ def _pieces(key: str, x: float, heights: Sequence[float]) -> list[Part]:
     return _cuts(key, x, WIDE, [FLOOR - piece * n for n in range(1, count)])
 
 
+def _head(key: str, at: Sequence[float]) -> Part:
+    """What bars are, under their words."""
+    return word(f"{key}s", at[1], HEADS, key, GREY, size=NUMBER)
+
+
 def _half(
     key: str, at: Sequence[float], heights: Sequence[float], texts: Sequence[str]
 ) -> list[Part]:
     """What its bars are, their words, and numbers over them."""
-    head = word(f"{key}s", at[0] - ASIDE, HEADS, key, GREY, "start", NUMBER, 600)
-    return [head, *_words(key, at)] + [
+    return [_head(key, at), *_words(key, at)] + [
         word(f"{key} {m}", x, FLOOR - tall - 7, text, weight=600)
         for m, (x, tall, text) in enumerate(zip(at, heights, texts, strict=True))
     ]
@@ -180,12 +191,20 @@ def _half(
 def _scored(scores: Sequence[float], digits: int = 1, foot: float = 0) -> list[Part]:
     """In the left half."""
     tall = [UNIT * score for score in scores]
-    x = LEFT[BEST]
+    x, top, fallen = LEFT[BEST], tall[BEST], []
+    if foot:
+        at, y = x + ASIDE + 12, FLOOR - top + 0.62 * NUMBER
+        says = _ratio([score - foot for score in scores])
+        fallen = [
+            word("before", at, y, says, GREY, "start", NUMBER),
+            line("struck", [(at, y - 8), (at + 33, y - 8)], GREY, 2.5),
+        ]
     return [
         *_half("score", LEFT, tall, [f"{score:.{digits}f}" for score in scores]),
         *_piled(LEFT, tall, foot=foot),
         *([] if foot else _pieces("score", x, tall)),
-        *_bracket("score times", x, tall[BEST], 0, _ratio(scores), GREY, NUMBER, 1),
+        *_bracket("score times", x, top, 0, _ratio(scores), GREY, NUMBER, 1, BELOW * bool(foot)),
+        *fallen,
     ]
 
 
@@ -202,7 +221,7 @@ def _shared(shares: Sequence[float]) -> list[Part]:
         *_half("share", RIGHT, tall, [f"{share:.3f}" for share in shares]),
         *_bars("share", RIGHT, tall, WIDE, COLOURS),
         *_pieces("share", x, tall),
-        *_bracket("share times", x, tall[BEST], 0, _ratio(shares), BLUE, BIG),
+        *_times(tall[BEST], _ratio(shares)),
     ]
 
 
@@ -215,8 +234,16 @@ def _guessed(shares: Sequence[float]) -> list[Part]:
         left, right = x - WIDE / 2, x + WIDE / 2
         sides = [(left, FLOOR), (left, top), (right, top), (right, FLOOR)]
         parts.append(line(f"guess {m}", sides, COLOURS[m], 2, dashes="4 5"))
-    says, high = f"{_ratio(shares)}?", FLOOR - tops[BEST]
-    return [*parts, _bracket("share times", RIGHT[BEST], high, 0, says, BLUE, BIG)[-1]]
+    return [*parts, *_times(FLOOR - tops[BEST], f"{_ratio(shares)}?")[1:]]
+
+
+def _times(high: float, says: str) -> list[Part]:
+    """How many times the share of the word that asks is the best's."""
+    x, y, of = RIGHT[BEST], FLOOR - high + 45, f"of {TOKENS[ASKS]}"
+    return [
+        *_bracket("share times", x, high, 0, says, BLUE, BIG),
+        word("of", x - ASIDE - 12, y, of, COLOURS[ASKS], "end", SMALL),
+    ]
 
 
 def _bracket(
@@ -228,6 +255,7 @@ def _bracket(
     colour: Colour,
     size: float,
     side: int = -1,
+    under: float = 0,
 ) -> list[Part]:
     """At a bar, between two heights; -1 is at the left of it."""
     x += side * ASIDE
@@ -237,7 +265,7 @@ def _bracket(
         (x, FLOOR - low),
         (x - side * 4, FLOOR - low),
     ]
-    y, anchor = FLOOR - top + 0.62 * size, "end" if side < 0 else "start"
+    y, anchor = FLOOR - top + 0.62 * size + under, "end" if side < 0 else "start"
     return [
         line(f"bracket of {key}", ends, colour, 2),
         word(key, x + side * 12, y, says, colour, anchor, size, 700),

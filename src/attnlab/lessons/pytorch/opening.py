@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, LETTER, SMALL, Part, Place, box, curve, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, Part, box, curve, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 # The lesson's: scores of three books, and the number on the page of each.
@@ -20,7 +20,7 @@ SPINE, PAGE = (60, 26), (86, 34)  # left and width of a book's parts
 BOOK, CHIP, THICK = 44, (131, 48), 88  # how high a book is; its share's column; px for a share of 1
 LEFT, RIGHT, BAND, WIDE = 179, 213, 8, 80  # ends of ribbons; widths of their ends and the answer
 SCALE, SWING, MARK = 315, 2 * UNIT, 341  # the answer's scale, a step on it, books' arrows beside it
-ENDS, TITLE, RESULT = 480, 72, 30  # of results; their name; their size
+ENDS, TITLE, RESULT, WORKED = 480, 72, 30, 22  # of results; their name; their sizes
 BAR, THIN, SHARE, ASIDE = 140.0, 4, 680, 59  # bars' left; at first; px for 1; books' way
 LEAVES = sum(SPINE) + PAGE[1] - ASIDE + 4  # beside books, then
 Numbers = Sequence[float]
@@ -62,13 +62,9 @@ def opening() -> Film:
             "Movement ÷ step is nearly a slope. All three together: the gradient.",
         ),
         Frame(
-            _bars(),
-            f"Each slope is an area. First its height: A's value is {far[a]:g} above the answer, "
-            f"B's level with it, C's {-far[c]:g} below.",
-        ),
-        Frame(
             _bars([a]),
-            f"Then its width: A's share. The area, {far[a]:g} × {shares[a]:.2f}, is A's slope.",
+            f"Each slope is an area. A's is {far[a]:g} high, from the answer to its value, "
+            f"and as wide as its share, {shares[a]:.2f}.",
         ),
         Frame(
             _bars([a, b, c]),
@@ -191,13 +187,10 @@ def _row(n: int) -> float:
 def _results(title: str, numbers: Mapping[int, float], places: int = 0) -> list[Part]:
     """A column of numbers of books."""
     name = word("results", ENDS, TITLE, title, GREY, "end", SMALL)
-    return [name, *(_result(title, n, _signed(each, places)) for n, each in numbers.items())]
-
-
-def _result(title: str, n: int, says: str, at: Place | None = None) -> Part:
-    """In the column, or somewhere else."""
-    (x, y), colour = (at, INK) if at else ((ENDS, _row(n) + 10), COLOURS[n])
-    return word(f"{title} {BOOKS[n]}", x, y, says, colour, "end", RESULT, 700)
+    return [name] + [
+        word(f"{title} {BOOKS[n]}", ENDS, _row(n) + 10, says, COLOURS[n], "end", RESULT, 700)
+        for n, says in ((n, _signed(each, places)) for n, each in numbers.items())
+    ]
 
 
 def _by(n: int) -> float:
@@ -223,46 +216,41 @@ def _moves(books: Sequence[int]) -> list[Part]:
     return parts
 
 
-def _bars(worked: Sequence[int] = ()) -> list[Part]:
-    """From the answer's height to values', B's over C's; of these books as wide as shares."""
+def _bars(worked: Sequence[int]) -> list[Part]:
+    """From the answer's height to values', B's over C's, as wide as shares, of these books."""
     y = _y(z := answer(SCORES))
-    slope = word("results", ENDS, TITLE, "slope", GREY, "end", SMALL)
-    headline = word("headline", 0, HEADS, "area = slope", INK, "start", 22, 700)
-    return [
-        *(part for n in (0, 2, 1) for part in _bar(n, n in worked)),
-        *_answer((LEAVES + BAR) / 2 - 2, z, y - 7),
-        headline if len(worked) == len(BOOKS) else slope,
-    ]
+    parts = [part for n in (0, 2, 1) for part in _bar(n, n in worked)]
+    parts += _answer((LEAVES + BAR) / 2 - 2, z, y - 7)
+    if len(worked) < len(BOOKS):
+        return parts + _results("slope", dict(enumerate(slopes(SCORES))))
+    return [*parts, word("headline", ENDS, TITLE, "area = slope", INK, "end", WORKED, 700)]
 
 
 def _bar(n: int, grown: bool) -> list[Part]:
-    """A book, its value's level, how far that is from the answer, and its slope."""
+    """A book, its value's level, how far that is from the answer, and its area."""
     name, colour, away = BOOKS[n], COLOURS[n], VALUES[n] - answer(SCORES)
     y, share, slope = _y(VALUES[n]), weights(SCORES)[n], _signed(slopes(SCORES)[n])
     after, full, says = BAR + SHARE * weights(SCORES)[0], SHARE * share, _signed(away)
     left, top, high, filled = BAR, min(y, y + UNIT * away), UNIT * abs(away), 0.5
-    dashes, far = "2 5", (BAR - 8, top + 44, "end")
     if not away:  # after A's
         left, top, high, filled = after, y - THIN / 2, THIN, 1
-        dashes, far = "", (after + 8, y - 9, "start")
-    middle, row = left + full / 2, 9 + _y(VALUES[n] - away / 2) - 20 * (not away)
-    level = [(LEAVES, y), (left + full if grown else after, y)]
+    ends, ink = [(LEAVES, y), (left + full * grown, y)], GREY if away else INK
+    level = line(f"level {name}", ends, ink, 1.5, 1, "2 5" if away else "", "butt")
     parts = [
         *_book(name, y, f"{VALUES[n]:g}", colour, ASIDE),
-        line(f"level {name}", level, GREY if away else INK, 1.5, 1, dashes, "butt"),
-        box(f"pull {name}", (left, top), (full if grown else THIN, high), colour, filled),
+        *([level] if grown or not away else []),
+        box(f"pull {name}", (left, top), (full * grown, high), colour, filled),
     ]
-    if away or not grown:
-        parts.append(word(f"far {name}", *far[:2], says, colour, far[2], 24, 700))
+    if away and grown:
+        parts.append(word(f"far {name}", BAR - 8, top + 44, says, colour, "end", 24, 700))
     if not grown:
-        return [*parts, _result("slope", n, slope)]
-    product = f"{says.lstrip('+')} × {share:.2f} ="
-    end = middle + 34 + LETTER * RESULT * len(slope)
+        return parts
+    middle, row = left + full / 2, 8 + _y(VALUES[n] - away / 2) - 20 * (not away)
     aside = high + 20 if away < 0 else -9 if away else -40
+    says = f"{says.lstrip('+')} × {share:.2f} = {slope}"
     return [
         *parts,
-        word(f"area {name}", middle + 20, row, product, INK, "end", SMALL),
-        _result("slope", n, slope, (end, row)),
+        word(f"area {name}", middle, row, says, INK, size=WORKED, weight=500),
         word(f"wide {name}", middle, top + aside, f"share {share:.2f}", colour, size=SMALL),
     ]
 

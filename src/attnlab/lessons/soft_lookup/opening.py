@@ -31,7 +31,7 @@ STEP = (53, 67)  # of the question, at the end
 HIGH, LEFT, RIGHT = 270, 46, WIDE - 46  # of the sheet; ends of the way that the question goes
 SPINE, SHELF, TOP = (92, 48), 84, 118  # of a book; level of the question; of what the last says
 LAST_SHELF, LAST_TOP = 44, 78  # at the end, when books are dots
-FLOOR = 246  # level of what the first book says
+FLOOR = 252  # level of what the first book says
 FULL, SAYS = 26, 366  # how thick all of an answer is; where both answers are read
 MIXED = 2  # the frame that says what is mixed
 
@@ -57,8 +57,8 @@ def _told() -> list[str]:
     low, middle, high, *_ = SALT
     added = [after - before for before, after in _ways()]
     return [
-        "A question moves along a shelf of books; near means alike. "
-        f"Hard reads the nearest: {low}. Soft mixes all: {soft[0]}.",
+        f"Hard reads the nearest book's salt: {low} g/l. Soft mixes all: {soft[0]} g/l. "
+        "A ribbon is as wide as its share.",
         f"The question moves towards marshes. Hard stays at {low}. Soft climbs to {soft[1]}.",
         f"One small step more: hard jumps to {middle}. "
         f"Soft mixes almost only two books: {soft[MIXED]}.",
@@ -136,6 +136,9 @@ def _now(n: int) -> list[Part]:
             word(f"{name} says", WIDE, floor, f"{says:.0f}", ink, "end", 34, 700),
         ]
     parts += [dot("soft sign", SAYS, 152, 6, ORANGE), _square("hard sign", SAYS, 192)]
+    if not n:
+        named = (f"share {shares[0]:.2f}", SERIES[0], "start", SMALL, 700)
+        parts.append(word("share 0", _x(STOPS[n]) + 20, SHELF + 24, *named))
     if n == MIXED:
         pairs = [*zip(shares, SALT, strict=False)][:2]
         mixed = " + ".join(f"{share:.2f} × {salt}" for share, salt in pairs)
@@ -163,23 +166,26 @@ def _last() -> list[Part]:
     shelf, top = LAST_SHELF, LAST_TOP
     (start, end), (hard_way, soft_way) = map(_x, STEP), _ways()
     level, (low, high) = _y(hard_way[0], top), (_y(salt, top) for salt in soft_way)
-    aside, at, risen = _x(JUMPS[1]) + 12, (start + end) / 2, (low + high) / 2 + 12
+    aside = start - 12
     hard, soft = (f"+{after - before:.0f}" for before, after in (hard_way, soft_way))
-    bracket = [(aside - 6, low), (aside, low), (aside, high), (aside - 6, high)]
+    bracket = [(start, low), (aside, low), (aside, high), (end, high)]
     return [
         area("step", [(start, shelf), (end, shelf), (end, FLOOR), (start, FLOOR)], INK, 0.08),
         *_axes(shelf, top),
         *_traces(ENDS[2], top),
-        line("soft goes", _glides(*STEP, top), ORANGE, 8),
+        line("rise", bracket, INK, 1.5),
         line("hard goes", [(start, level), (end, level)], GREY, 8, cap="butt"),
-        line("rise", bracket),
-        word("soft adds", aside + 10, risen, f"soft {soft}", ORANGE, "start", 32, 700),
-        word("hard adds", at, level + 30, f"hard {hard}", GREY, size=24, weight=700),
+        *(
+            dot(f"soft {when}", x, y, 6, ORANGE, edge=GROUND)
+            for when, x, y in (("before", start, low), ("after", end, high))
+        ),
+        word("soft adds", aside - 10, high + 24, f"soft {soft}", ORANGE, "end", 32, 700),
+        word("hard adds", end + 10, level + 33, f"hard {hard}", GREY, "start", 24, 700),
         *(dot(f"stands {m}", _x(ENDS[m]), shelf, 6, SERIES[m]) for m in range(3)),
-        *(word(f"name {m}", _x(ENDS[m]), 24, BOOKS[m], SERIES[m], size=SMALL) for m in range(3)),
+        *(word(f"name {m}", _x(ENDS[m]), 22, BOOKS[m], SERIES[m], size=SMALL) for m in range(3)),
+        word("one step", aside - 10, shelf + 24, "one step", INK, "end", SMALL),
         dot("asked", start, shelf, 5),
         *_asks(end, shelf),
-        word("one step", at, FLOOR + 20, "one step", size=SMALL),
     ]
 
 
