@@ -511,14 +511,12 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
     )
 
     frames, rows = shown("08-cross-attention"), weights()
+    colours = [c if isinstance(c, str) else c.drawn for c in COLOURS]
     texts = [texts_of("08-cross-attention", n) for n in range(len(frames))]
     in_order = [points(frames[0][f"place {n}"])[:, 0] for n in range(len(TO))]
     assert in_order == pytest.approx(np.transpose([TO, TO]))
     best = {n: row.index(max(row)) for n, row in enumerate(rows)}
-    lit = [
-        {n for n, c in enumerate(COLOURS) if each[f"asks {n}"]["fill"] == c.drawn}
-        for each in frames
-    ]
+    lit = [{n for n, c in enumerate(colours) if each[f"asks {n}"]["fill"] == c} for each in frames]
     assert lit == [{0}, {1}, {1}, {1, 4}, *[{*best}] * 3]
     assert {n for n in best if best[n] == n} == lit[0]  # only "I" in its own place
     assert all(texts[0][f"means {m}"] == texts[0][f"asks {n}"] for n, m in best.items())
@@ -538,7 +536,7 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
             assert share == pytest.approx(rows[n][m])  # the same, wherever its word is
             thick = THICK * (1 / 6 if at == 1 else share)
             assert look["stroke-width"] == pytest.approx(thick, abs=0.01)
-            assert look["stroke"] == COLOURS[n].drawn == frame[f"asked {key[5:]}"]["fill"]
+            assert look["stroke"] == colours[n] == frame[f"asked {key[5:]}"]["fill"]
             leaves, arrives = ends(look)
             assert arrives == frame[f"asked {key[5:]}"]["x"] == PLACES[order.index(m)]
             assert abs(leaves - TO[n]) < (12 if n == 1 else 0.1)
@@ -556,14 +554,24 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
             assert float(small["font-size"]) < float(big["font-size"])
     waiting = {key: look for key, look in frames[5].items() if key.startswith("value")}
     assert {look["stroke-dashoffset"] for key, look in waiting.items() if "below" in key} == {-99.9}
-    halves = [float(frames[6][half]["y"]) for half in ("forwards", "asks 1", "backwards")]
+    halves = [float(frames[6][half]["y"]) for half in ("forwards", "English 129", "backwards")]
     assert halves == sorted(halves)
+    above, below = (np.ptp(sides(frames[6][key])[:, 1]) for key in ("2 to 3", "2 to 3 below"))
+    assert above == below  # both halves are as high
+    left_out = {(n, m) for n, row in enumerate(rows) for m in EVERY if row[m] > 0.1} - own - two
+    assert left_out  # as the last sentence says
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
     """Where a line begins and ends, from the left."""
-    places = str(look["d"])[1:].split()
-    return float(places[0]), float(places[-2])
+    left, right = sides(look)[:, 0]
+    return float(left), float(right)
+
+
+def sides(look: dict[str, float | str]) -> np.ndarray:
+    """The first and last point of a curve."""
+    places = str(look["d"])[1:].replace("C", " ").split()
+    return np.array([places[:2], places[-2:]], float)
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
