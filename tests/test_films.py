@@ -1028,21 +1028,19 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     )
     np.testing.assert_allclose(wide / tiles_film.ONE / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(high / tiles_film.TALLER, tiles_film.VALUES)
-    one, other, block = (last[key] for key in ("once in", "kept in", "block"))
-    assert [one[side] for side in ("y", "width", "height")] == [
-        other[side] for side in ("y", "width", "height")
-    ]
-    starts = np.array([float(look["x"]) for look in (last["once column 0"], block)])
-    np.testing.assert_allclose(starts, np.add(tiles_film.SIDES, tiles_film.INSET))
-    assert float(one["width"]) - wide.sum() == pytest.approx(2 * tiles_film.INSET, abs=1)
+    block, right = last["block"], 0.0
     assert float(block["width"]) == pytest.approx(wide.sum(), abs=0.05)
+    assert float(block["x"]) + float(block["width"]) == pytest.approx(WIDE, abs=0.05)
     assert float(block["height"]) / tiles_film.TALLER == pytest.approx(answers[0], abs=1e-3)
     ends = points(last["same"])  # over all columns, and over the block
-    np.testing.assert_allclose(ends[:, 0], [starts[0], starts[1] + wide.sum()], atol=0.1)
-    np.testing.assert_allclose(ends[:, 1], float(block["y"]), atol=0.1)
+    np.testing.assert_allclose(ends, [[x, float(block["y"])] for x in (0, WIDE)], atol=0.1)
+    for name, both in zip("ABC", wide.reshape(3, 2).sum(axis=1), strict=True):
+        assert middle(last[f"side {name}"]) == pytest.approx(right + both / 2, abs=0.05)
+        assert float(last[f"side {name}"]["width"]) == pytest.approx(both - 2, abs=0.05)
+        right += both
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
-    assert [texts[key] for key in ("level", "once level")] == 2 * [f"{answers[0]:.1f}"]
-    for many, how in ((6, "scores at once"), (2, "scores at a time")):
+    assert texts["reached"] == f"{answers[0]:.1f}"
+    for many, how in ((6, "scores at once"), (2, "at a time")):
         assert [texts[f"holds {how}"], texts[f"held {how}"]] == [f"{many}", how]
     assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
 
@@ -1062,6 +1060,8 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
         )
         assert texts_of("11-cost", n)["level"] == f"{high / tiles_film.STEP:.1f}"
         assert texts_of("11-cost", n)["number largest"] == f"{most}"
+    tick, column = points(frames[1]["height 0"])[:, 1], frames[1]["column 0"]
+    assert np.ptp(tick) == pytest.approx(float(column["height"]) - 8)  # 4 less at both ends
     [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
     before, after_it, trace = (
         frames[at - 1]["block"],
@@ -1072,7 +1072,8 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     assert share == pytest.approx(np.exp(1 - 2), abs=1e-3)
     assert before["height"] == after_it["height"]
     assert trace["width"] == before["width"]
-    assert "shrinks to e^(old max − new max) = 0.37 of its width" in told[at]["told"]
+    told_of = "B raises the max from 1 to 2: the block shrinks to e¹⁻² = 0.37 of its width"
+    assert told_of in told[at]["told"]
     texts = texts_of("11-cost", at)
     assert (texts["e"], texts["power"], texts["factor"]) == ("e", "1−2", "×0.37")
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
@@ -1088,8 +1089,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
 def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
     frames = shown("11-cost")
     sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames[:-1]]
-    start = tiles_film.SIDES[0] + tiles_film.INSET
-    for parts, left_most, kinds in [*sides, (frames[-1], start, ("once column",))]:
+    for parts, left_most, kinds in [*sides, (frames[-1], 0, ("once column",))]:
         right = float(left_most)
         for key in sorted(key for key in parts if key.startswith(kinds) and "width" in parts[key]):
             left, wide = (float(parts[key][name]) for name in ("x", "width"))
