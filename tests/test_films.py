@@ -370,6 +370,11 @@ def test_lesson_09s_score_depends_on_how_far_apart_and_which_way_places_are() ->
             if look.get("font-weight") == 700 and "place" in key
         }
         apart = held[ORANGE.drawn] - held[BLUE.drawn]
+        ends = [float(frame[f"place {at}"]["x"]) for at in (held[BLUE.drawn], held[ORANGE.drawn])]
+        np.testing.assert_allclose(points(frame["bracket"])[[0, -1], 0], sorted(ends))
+        order = "swapped " * (apart < 0)
+        for end, key in zip(ends, ("asked", "asks"), strict=True):
+            assert abs(float(frame[order + key]["x"]) - end) < 5  # over its place
         way = "after" if apart > 0 else "before"
         assert said["after"] == f"“bites” {abs(apart)} {way} “dog”"
         assert said["score"] == f"score {score(0, apart):.0f}".replace("-", "−")
