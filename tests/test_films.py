@@ -371,6 +371,11 @@ def test_lesson_09s_score_depends_on_how_far_apart_and_which_way_places_are() ->
             if look.get("font-weight") == 700 and "place" in key
         }
         apart = held[ORANGE.drawn] - held[BLUE.drawn]
+        ends = [float(frame[f"place {at}"]["x"]) for at in (held[BLUE.drawn], held[ORANGE.drawn])]
+        np.testing.assert_allclose(points(frame["bracket"])[[0, -1], 0], sorted(ends))
+        order = "swapped " * (apart < 0)
+        for end, key in zip(ends, ("asked", "asks"), strict=True):
+            assert abs(float(frame[order + key]["x"]) - end) < 5  # over its place
         way = "after" if apart > 0 else "before"
         assert said["after"] == f"“bites” {abs(apart)} {way} “dog”"
         assert said["score"] == f"score {score(0, apart):.0f}".replace("-", "−")
@@ -512,14 +517,12 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
     )
 
     frames, rows = shown("08-cross-attention"), weights()
+    colours = [c if isinstance(c, str) else c.drawn for c in COLOURS]
     texts = [texts_of("08-cross-attention", n) for n in range(len(frames))]
     in_order = [points(frames[0][f"place {n}"])[:, 0] for n in range(len(TO))]
     assert in_order == pytest.approx(np.transpose([TO, TO]))
     best = {n: row.index(max(row)) for n, row in enumerate(rows)}
-    lit = [
-        {n for n, c in enumerate(COLOURS) if each[f"asks {n}"]["fill"] == c.drawn}
-        for each in frames
-    ]
+    lit = [{n for n, c in enumerate(colours) if each[f"asks {n}"]["fill"] == c} for each in frames]
     assert lit == [{0}, {1}, {1}, {1, 4}, *[{*best}] * 3]
     assert {n for n in best if best[n] == n} == lit[0]  # only "I" in its own place
     assert all(texts[0][f"means {m}"] == texts[0][f"asks {n}"] for n, m in best.items())
@@ -539,7 +542,7 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
             assert share == pytest.approx(rows[n][m])  # the same, wherever its word is
             thick = THICK * (1 / 6 if at == 1 else share)
             assert look["stroke-width"] == pytest.approx(thick, abs=0.01)
-            assert look["stroke"] == COLOURS[n].drawn == frame[f"asked {key[5:]}"]["fill"]
+            assert look["stroke"] == colours[n] == frame[f"asked {key[5:]}"]["fill"]
             leaves, arrives = ends(look)
             assert arrives == frame[f"asked {key[5:]}"]["x"] == PLACES[order.index(m)]
             assert abs(leaves - TO[n]) < (12 if n == 1 else 0.1)
@@ -557,14 +560,24 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
             assert float(small["font-size"]) < float(big["font-size"])
     waiting = {key: look for key, look in frames[5].items() if key.startswith("value")}
     assert {look["stroke-dashoffset"] for key, look in waiting.items() if "below" in key} == {-99.9}
-    halves = [float(frames[6][half]["y"]) for half in ("forwards", "asks 1", "backwards")]
+    halves = [float(frames[6][half]["y"]) for half in ("forwards", "English 129", "backwards")]
     assert halves == sorted(halves)
+    above, below = (np.ptp(sides(frames[6][key])[:, 1]) for key in ("2 to 3", "2 to 3 below"))
+    assert above == below  # both halves are as high
+    left_out = {(n, m) for n, row in enumerate(rows) for m in EVERY if row[m] > 0.1} - own - two
+    assert left_out  # as the last sentence says
 
 
 def ends(look: dict[str, float | str]) -> tuple[float, float]:
     """Where a line begins and ends, from the left."""
-    places = str(look["d"])[1:].split()
-    return float(places[0]), float(places[-2])
+    left, right = sides(look)[:, 0]
+    return float(left), float(right)
+
+
+def sides(look: dict[str, float | str]) -> np.ndarray:
+    """The first and last point of a curve."""
+    places = str(look["d"])[1:].replace("C", " ").split()
+    return np.array([places[:2], places[-2:]], float)
 
 
 def test_words_of_a_film_cannot_end_a_tag_of_its_still() -> None:
@@ -1064,21 +1077,19 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     )
     np.testing.assert_allclose(wide / tiles_film.ONE / s, weights[0], atol=1e-3)
     np.testing.assert_allclose(high / tiles_film.TALLER, tiles_film.VALUES)
-    one, other, block = (last[key] for key in ("once in", "kept in", "block"))
-    assert [one[side] for side in ("y", "width", "height")] == [
-        other[side] for side in ("y", "width", "height")
-    ]
-    starts = np.array([float(look["x"]) for look in (last["once column 0"], block)])
-    np.testing.assert_allclose(starts, np.add(tiles_film.SIDES, tiles_film.INSET))
-    assert float(one["width"]) - wide.sum() == pytest.approx(2 * tiles_film.INSET, abs=1)
+    block, right = last["block"], 0.0
     assert float(block["width"]) == pytest.approx(wide.sum(), abs=0.05)
+    assert float(block["x"]) + float(block["width"]) == pytest.approx(WIDE, abs=0.05)
     assert float(block["height"]) / tiles_film.TALLER == pytest.approx(answers[0], abs=1e-3)
     ends = points(last["same"])  # over all columns, and over the block
-    np.testing.assert_allclose(ends[:, 0], [starts[0], starts[1] + wide.sum()], atol=0.1)
-    np.testing.assert_allclose(ends[:, 1], float(block["y"]), atol=0.1)
+    np.testing.assert_allclose(ends, [[x, float(block["y"])] for x in (0, WIDE)], atol=0.1)
+    for name, both in zip("ABC", wide.reshape(3, 2).sum(axis=1), strict=True):
+        assert middle(last[f"side {name}"]) == pytest.approx(right + both / 2, abs=0.05)
+        assert float(last[f"side {name}"]["width"]) == pytest.approx(both - 2, abs=0.05)
+        right += both
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
-    assert [texts[key] for key in ("level", "once level")] == 2 * [f"{answers[0]:.1f}"]
-    for many, how in ((6, "scores at once"), (2, "scores at a time")):
+    assert texts["reached"] == f"{answers[0]:.1f}"
+    for many, how in ((6, "scores at once"), (2, "at a time")):
         assert [texts[f"holds {how}"], texts[f"held {how}"]] == [f"{many}", how]
     assert f"last time: {answers[0]:.1f}, as from all 6 scores" in told
 
@@ -1098,6 +1109,8 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
         )
         assert texts_of("11-cost", n)["level"] == f"{high / tiles_film.STEP:.1f}"
         assert texts_of("11-cost", n)["number largest"] == f"{most}"
+    tick, column = points(frames[1]["height 0"])[:, 1], frames[1]["column 0"]
+    assert np.ptp(tick) == pytest.approx(float(column["height"]) - 8)  # 4 less at both ends
     [at] = [n for n, parts in enumerate(frames) if "factor" in parts]
     before, after_it, trace = (
         frames[at - 1]["block"],
@@ -1108,7 +1121,8 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
     assert share == pytest.approx(np.exp(1 - 2), abs=1e-3)
     assert before["height"] == after_it["height"]
     assert trace["width"] == before["width"]
-    assert "shrinks to e^(old max − new max) = 0.37 of its width" in told[at]["told"]
+    told_of = "B raises the max from 1 to 2: the block shrinks to e¹⁻² = 0.37 of its width"
+    assert told_of in told[at]["told"]
     texts = texts_of("11-cost", at)
     assert (texts["e"], texts["power"], texts["factor"]) == ("e", "1−2", "×0.37")
     start, end = points(frames[at]["shaft"])[:, 0]  # from the old right edge to the new one
@@ -1124,8 +1138,7 @@ def test_a_block_is_as_wide_as_its_weights_and_as_large_as_weights_times_values(
 def test_columns_stand_side_by_side_and_no_more_than_a_tile_of_scores_is_held() -> None:
     frames = shown("11-cost")
     sides = [(parts, tiles_film.SUMS, ("block", "column")) for parts in frames[:-1]]
-    start = tiles_film.SIDES[0] + tiles_film.INSET
-    for parts, left_most, kinds in [*sides, (frames[-1], start, ("once column",))]:
+    for parts, left_most, kinds in [*sides, (frames[-1], 0, ("once column",))]:
         right = float(left_most)
         for key in sorted(key for key in parts if key.startswith(kinds) and "width" in parts[key]):
             left, wide = (float(parts[key][name]) for name in ("x", "width"))

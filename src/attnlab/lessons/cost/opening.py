@@ -10,12 +10,13 @@ again. In the end the block's height, o/s, is the answer, at which all columns a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SIZE, SMALL, Part, Place, area, box, line, word
+from attnlab.figures.live.parts import INK, SIZE, SMALL, WIDE, Part, Place, area, box, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE, Colour
 
 BLOCK, BLOCKS = 2, 3  # keys in a block; blocks
@@ -42,9 +43,9 @@ SUMS, UNIT, STEP = 13, 212, 28  # left of columns; px for 1, wide and high
 LARGEST = (EDGE - CELL - 8, 85)  # the largest score so far
 LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts
 DARK, PALE, FACE = 0.6, 0.2, 0.35  # of a largest score, others, a block
-SIDES, BOTH, ONE, TALLER = (1, 247), 232, 97, 40  # both ways in the end: lefts, width; px for 1
+ONE, TALLER, FLOOR = 80, 40, 236  # both ways in the end: px for 1, wide and high; their floor
 EDGED = {"stroke": GROUND, "stroke-width": "1.5"}  # columns beside columns
-HEADS, BOXES, INSET, HERO = 40, 55, 12, 64  # line over them, tops, to what they hold; the answer
+HEADS, HERO = 40, 64  # line over both ways; the answer
 
 
 class Kept(NamedTuple):
@@ -114,22 +115,28 @@ def opening() -> Film:
         parts.append(word(f"many {how}", EDGE, y, f"{many}", colour, "end", HERO, 700))
         parts.append(word(f"many are {how}", EDGE, y + 27, how, colour, "end", 22))
     told = f"{TOKENS} queries ask {TOKENS} keys: {TOKENS**2} scores. "
-    frames.append(Frame(parts, f"{told}Fast memory holds {BLOCK} of them at a time."))
-    told = "Each key is a column: width = e^(score − max), height = value."
-    tile(0, told, *columns(0))
+    frames.append(Frame(parts, f"{told}Fast memory here holds {BLOCK} at a time."))
+    told = "Each key is a column. Its height: the value. Its width: e to the power of score − max."
+    tile(0, told, *columns(0), _height(0, SUMS + 12))
     told = "Pour them level: height = the average so far. Only max, width and height are kept."
     tile(0, told, *_block(a), *columns(0, True), forgotten=True)
     shrunk = a.shrunk(b.factor)
-    told = f"the block shrinks to e^(old max − new max) = {b.factor:.2f} of its width. Same height."
-    tile(1, f"B has a larger score: {told}", *_block(shrunk), *_shrinks(shrunk, a.m, b.m))
+    told = f"the block shrinks to e¹⁻² = {b.factor:.2f} of its width. Same height."
+    tile(
+        1,
+        f"B raises the max from {a.m:.0f} to {b.m:.0f}: {told}",
+        *_block(shrunk),
+        *_shrinks(shrunk, a.m, b.m),
+    )
     told = "B's columns join. Their widths are measured from the new max."
     tile(1, told, *_block(shrunk), *columns(1))
     told = "Poured level, they are one block again. B's scores are forgotten, too."
     tile(1, told, *_block(b), *columns(1, True), forgotten=True)
     told = "C has no larger score: its columns join, and nothing gets narrower."
     tile(2, told, *_block(b), *columns(2))
-    told = f"Poured a last time: {c.answer:.1f}, as from all {TOKENS} scores of query 1 at once."
-    frames.append(Frame(_both(met), f"{told} The other queries go the same way."))
+    told = f"Poured a last time: {c.answer:.1f}, as from all {TOKENS} scores at once. "
+    told += f"All {TOKENS**2} go the same way, {BLOCK} at a time."
+    frames.append(Frame(_both(c), told))
     return Film("Exact attention, tile by tile", frames, HIGH)
 
 
@@ -157,15 +164,21 @@ def _grid(rows: int, done: int = 0) -> list[Part]:
             parts.append(line(f"on {n}", [(x, low), (x, TOP + rows * TALL)], GREY, 1, 0.5))
         if n <= rows:
             parts.append(line(f"across {n}", [(LEFT, y), (LEFT + SIDE, y)], GREY, 1, 0.5))
-    for j, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
+    for j in range(BLOCKS):
         left, wide = LEFT + j * BLOCK * CELL, BLOCK * CELL
-        parts += [
-            box(f"keys {name}", (left + 2, 3), (wide - 4, 22), colour, 0.35, 1.5),
-            word(f"keys name {name}", left + wide / 2, HEAD, name, size=SMALL, weight=600),
-        ]
+        parts += _keys("keys", j, (left + 2, 3), wide - 4)
         if j < done:
             parts.append(box(f"done {j}", (left, TOP), (wide, TALL), GREY, 0.3))
     return parts
+
+
+def _keys(key: str, j: int, corner: Place, wide: float) -> list[Part]:
+    """A block of keys, by its name."""
+    (x, y), name = corner, NAMES[j]
+    return [
+        box(f"{key} {name}", corner, (wide, 22), COLOURS[j], 0.35, 1.5),
+        word(f"{key} name {name}", x + wide / 2, y + 17, name, size=SMALL, weight=600),
+    ]
 
 
 def _memory(j: int = 0, has_room: bool = False) -> list[Part]:
@@ -186,8 +199,8 @@ def _memory(j: int = 0, has_room: bool = False) -> list[Part]:
 def _holds(left: float, many: int, colour: Colour, how: str) -> list[Part]:
     """How many scores are held."""
     return [
-        word(f"holds {how}", left - 1, HEADS, f"{many}", colour, "start", LOUD, 700),
-        word(f"held {how}", left + 34, HEADS, how, colour, "start", SMALL),
+        word(f"holds {how}", left, HEADS, f"{many}", colour, "start", LOUD, 700),
+        word(f"held {how}", left + 31, HEADS, how, colour, "start", 22),
     ]
 
 
@@ -229,13 +242,14 @@ def _columns(
     opacity: float,
     unit: float = UNIT,
     step: float = STEP,
+    low: float = LOW,
 ) -> list[Part]:
     """Of keys from this on, side by side; with their scores and values, if named."""
     parts = []
     for n, (weight, high) in enumerate(zip(weights, highs, strict=True), key):
-        wide, top = unit * weight, LOW - step * high
+        wide, top = unit * weight, low - step * high
         parts.append(
-            box(f"column {n}", (left, top), (wide, LOW - top), COLOURS[n // BLOCK], 1, 0, opacity)
+            box(f"column {n}", (left, top), (wide, low - top), COLOURS[n // BLOCK], 1, 0, opacity)
         )
         if named:
             score, value = (f"{a}{b:.0f}" for a, b in zip(named, (SCORES[0, n], high), strict=True))
@@ -267,38 +281,37 @@ def _shrinks(shrunk: Kept, old_max: float, new_max: float) -> list[Part]:
     y = LOW - high / 2
     return [
         box("trace", (SUMS, LOW - high), (old - SUMS, high), GREY, 0, 1.5),
-        line("shaft", [(old, y), (tip, y)], INK, 3),
-        line("head", [(tip + 9, y - 7), (tip, y), (tip + 9, y + 7)], INK, 3),
-        word("e", middle - 4, y - 14, "e", anchor="end", size=LEVEL),
-        word("power", middle - 3, y - 28, f"{old_max:.0f}−{new_max:.0f}", INK, "start", SIZE),
+        line("shaft", [(old, y), (tip, y)], GREY, 1.5),
+        line("head", [(tip + 7, y - 5), (tip, y), (tip + 7, y + 5)], GREY, 1.5),
+        word("e", middle - 8, y - 10, "e", GREY, "end", 24),
+        word("power", middle - 7, y - 21, f"{old_max:.0f}−{new_max:.0f}", GREY, "start", SMALL),
         word("factor", (SUMS + new) / 2, y + 8, f"×{shrunk.factor:.2f}", size=22, weight=700),
     ]
 
 
-def _both(met: list[Kept]) -> list[Part]:
-    """All columns of the first query beside the block they became, on one scale, and one level."""
-    last = met[-1]
+def _height(n: int, x: float) -> Part:
+    """In a column, over all of it, with a cap at either end."""
+    top, low = LOW - STEP * VALUES[n] + 4, LOW - 4
+    ends = [(x - 4, top), (x + 4, top), (x, top), (x, low), (x - 4, low), (x + 4, low)]
+    return line(f"height {n}", ends, GROUND, 2)
+
+
+def _both(last: Kept) -> list[Part]:
+    """All columns of the first query and the block they became, on one scale, and one level."""
     weights, high = np.exp(SCORES[0] - last.m), TALLER * last.answer
-    y, (start, left) = LOW - high, (float(side + INSET) for side in SIDES)
-    right, size = left + ONE * last.s, (BOTH, LOW + 3 - BOXES)
-    columns = _columns(0, weights, VALUES, start, (), 1, ONE, TALLER)
-    middles = start + ONE * (weights.cumsum() - weights / 2)
-    said, over = f"{last.answer:.1f}", middles[weights.argmax()]
+    y, left = FLOOR - high, WIDE - ONE * last.s
+    columns = _columns(0, weights, VALUES, 0, (), 1, ONE, TALLER, FLOOR)
     parts = [
-        *_holds(SIDES[0], TOKENS, GREY, "scores at once"),
-        *_holds(SIDES[1], BLOCK, ORANGE, "scores at a time"),
-        box("once in", (SIDES[0], BOXES), size, GREY, 0.04, 2),
-        box("kept in", (SIDES[1], BOXES), size, ORANGE, 0.04, 2),
+        *_holds(0, TOKENS, GREY, "scores at once"),
+        *_holds(left, BLOCK, ORANGE, "at a time"),
         *(p._replace(key=f"once {p.key}", look={**p.look, **EDGED}) for p in columns),
-        box("block", (left, y), (right - left, high), ORANGE, FACE),
+        box("block", (left, y), (WIDE - left, high), ORANGE, FACE),
+        line("same", [(0, y), (WIDE, y)], INK, 3),
+        word("reached", WIDE / 2, y - 14, f"{last.answer:.1f}", INK, size=HERO, weight=700),
+        word("answer", WIDE / 2, y + 26, "answer", GREY, size=SMALL),
+        word("order", (left + WIDE) / 2, FLOOR + 22, "A, B, then C", GREY, size=SMALL),
     ]
-    for n, name in zip(range(0, TOKENS, BLOCK), NAMES, strict=True):
-        top = LOW - TALLER * VALUES[n]
-        parts.append(word(f"once {name}", middles[n], top - 7, name, size=SMALL, weight=600))
-    return [
-        *parts,
-        line("same", [(start, y), (right, y)], INK, 3),
-        word("once level", over, y - 12, said, size=44, weight=700),
-        word("level", left, y - 12, said, INK, "start", HERO, 700),
-        word("answer", left, y - 70, "answer", GREY, "start", SMALL),
-    ]
+    sides = ONE * np.array([0, *weights.reshape(BLOCKS, BLOCK).sum(axis=1).cumsum()])
+    for j, (start, end) in enumerate(pairwise(sides)):
+        parts += _keys("side", j, (start + 1, FLOOR + 5), end - start - 2)
+    return parts

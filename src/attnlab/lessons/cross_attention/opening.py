@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from attnlab.figures.live.film import Film, Frame
 from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, curve, dot, line, word
-from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, OCHRE, ORANGE, PURPLE
+from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, PURPLE
 
 ASKS = ("I", "read", "a", "book", "yesterday")
 ASKED = ("ich", "habe", "gestern", "ein", "Buch", "gelesen")
 MEANS = ("I", "have", "yesterday", "a", "book", "read")  # each of these six
-COLOURS = (BLUE, ORANGE, GREEN, OCHRE, PURPLE)  # of words that ask, and of what they bring back
+COLOURS = (BLUE, ORANGE, INK, GREEN, PURPLE)  # of words that ask, and of what they bring back
 # What a word is about, as the lesson sets it by hand: who, doing, thing, time.
 QUERIES = ((1, 0, 0, 0), (0, 1, 0, 0), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 0, 0, 1))
 KEYS = ((1, 0, 0, 0), (0, 0.7, 0, 0), (0, 0, 0, 1), (0, -0.7, 0.7, 0), (0, 0, 1, 0), (0, 1, 0, 0))
@@ -23,7 +23,7 @@ HIGH = 270
 PLACES = tuple(37 + 81.2 * n for n in range(len(ASKED)))  # of words, in all lines
 TO = PLACES[: len(ASKS)]
 THICK, THIN = 13, 3  # a line of weight 1; one that has no weight yet
-APART, EDGE = 10, 3  # between lines side by side; on both sides of a line that lies over others
+APART, EDGE = 10, 2.5  # between lines side by side; on both sides of a line that lies over others
 BEND = 0.3  # of a line's way, at both ends
 AROUND = 4  # how far a value that is brought back reaches beyond its line
 BIG = 24  # the weight of a word's own
@@ -45,7 +45,7 @@ class Room(NamedTuple):
 
 
 FULL = Room(228, 202, 80)
-ABOVE, BELOW = Room(114, 84, 28, 16), Room(114, 157, 237, 260, BACKWARDS, " below")
+ABOVE, BELOW = Room(129, 98, 27, 15), Room(129, 171, 242, 264, BACKWARDS, " below")
 
 
 def opening() -> Film:
@@ -66,8 +66,12 @@ def opening() -> Film:
         *_german(found, BELOW),
         *_weights(own, ABOVE),
         *(
-            word(half, WIDE, y, half, GREY, "end", SMALL)
-            for half, y in (("forwards", ABOVE.arrives + 38), ("backwards", BELOW.arrives - 34))
+            part
+            for half, y in (("forwards", ABOVE.arrives + 40), ("backwards", BELOW.leaves + 14))
+            for part in (
+                word(f"German {half}", WIDE, y, "German", GREY, "end", SMALL, 600),
+                word(half, WIDE, y + 21, half, GREY, "end", SMALL),
+            )
         ),
     ]
     waiting = [
@@ -77,15 +81,14 @@ def opening() -> Film:
     ]
     frames = [
         (
-            [*_in_order(fits), *_words({fits: [fits]}), _heading("English: queries", 256)],
+            [*_in_order(fits), *_words({fits: [fits]}, asks="English: queries")],
             f"By place, only “{ASKS[fits]}” meets its own word.",
         ),
         (
             [
                 *_lines({READ: EVERY}, way=0),
                 dot("query", TO[READ], FULL.leaves, THICK / 2 + AROUND, ORANGE),
-                *_words({READ: EVERY}),
-                _heading("English: queries", 256),
+                *_words({READ: EVERY}, asks="English: queries"),
             ],
             "So “read” asks: its query is compared with all six keys.",
         ),
@@ -110,7 +113,8 @@ def opening() -> Film:
         ),
         (
             [*pair, *_lines(crossed, BELOW)],
-            "German backwards: each word still finds its own. In this model keys know no place.",
+            "German backwards: each word still finds its own. In this model keys know no place. "
+            "Not all small shares are drawn.",
         ),
     ]
     return Film("Found by meaning, not by place", [Frame(*each) for each in frames], HIGH)
@@ -127,18 +131,15 @@ def weights(order: Sequence[int] = EVERY) -> list[list[float]]:
     return rows
 
 
-def _heading(text: str, y: float) -> Part:
-    return word(text, 0, y, text, GREY, "start", SMALL, 600)
-
-
-def _words(found: Found, room: Room = FULL) -> list[Part]:
+def _words(found: Found, room: Room = FULL, asks: str = "English") -> list[Part]:
     """The original, what each of its words means if there is room, and its translation.
 
     Those that are spoken of have the colour of their lines, and are bold.
     """
     parts = _german(found, room)
+    parts.append(word(f"English {room.low}", WIDE, room.low + 26, asks, GREY, "end", SMALL, 600))
     if room is FULL:
-        parts.append(_heading("German: keys and values", 18))
+        parts.append(word("German", 0, 18, "German: keys and values", GREY, "start", SMALL, 600))
     for n, x in enumerate(TO):
         colour, weight = (COLOURS[n], 700) if n in found else (GREY, 400)
         parts.append(word(f"asks {n}", x, room.low, ASKS[n], colour, size=SMALL, weight=weight))
@@ -148,8 +149,7 @@ def _words(found: Found, room: Room = FULL) -> list[Part]:
 def _german(found: Found, room: Room) -> list[Part]:
     lit, parts = {m: COLOURS[n] for n, ms in found.items() for m in ms}, list[Part]()
     for x, m in zip(PLACES, room.order, strict=True):
-        colour = lit.get(m, INK if room is FULL else GREY)
-        look = (colour, "middle", 20, 500 if m in lit else 400)
+        look = (lit.get(m, GREY), "middle", 20, 500 if m in lit else 400)
         parts.append(word(f"asked {m}{room.name}", x, room.top, ASKED[m], *look))
         if room is FULL:
             parts.append(
@@ -201,14 +201,19 @@ def _lines(found: Found, room: Room = FULL, way: float = 1) -> list[Part]:
         left = TO[n] - (sum(thicks) + gap * (len(ms) - 1)) / 2
         for m, thick in zip(ms, thicks, strict=True):
             key, to = f"{n} to {m}{room.name}", (PLACES[room.order.index(m)], room.arrives)
+            is_thin, wide = thick < 2 * EDGE, thick + 2 * AROUND
             strand = partial(
-                curve, start=(left + thick / 2, room.leaves), end=to, upright=True, bend=BEND
+                curve,
+                start=(left + thick / 2, room.leaves),
+                end=to,
+                upright=True,
+                bend=0 if is_thin and way else BEND,
             )
-            wide, drawn = thick + 2 * AROUND, strand(key, colour=COLOURS[n], thick=thick)
-            if thick > 2 * EDGE:
-                parts += [strand(f"edge {key}", colour=GROUND, thick=thick + 2 * EDGE), drawn]
-            else:
-                threads.append(drawn)
+            layer = threads if is_thin else parts
+            layer += [
+                strand(f"edge {key}", colour=GROUND, thick=thick + 2 * EDGE),
+                strand(key, colour=COLOURS[n], thick=thick),
+            ]
             for value in (
                 strand(f"rim {key}", colour=GROUND, thick=wide + 2 * EDGE),
                 strand(f"value {key}", colour=COLOURS[n], thick=wide),

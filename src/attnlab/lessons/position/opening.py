@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, area, dot, line, word
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, area, dot, line, word
 from attnlab.figures.palette import BLUE, GREEN, GREY, GROUND, ORANGE, Colour
 
 STEP = 30  # degrees: by as much the lesson turns an arrow at each place, counter-clockwise
@@ -18,8 +18,9 @@ BESIDE = 0.25  # of the line, on which the shadow falls, as seen: else an arrow 
 ON = 2  # places, that both move on at a time
 ROUND = range(0, 360 // STEP, ON)  # where the shorter arrow is, once around
 PLACES = 360 // STEP
-HIGH, MIDDLE, UNIT = 269, (118, 112), 53  # of the sheet; of the circle; px for a length of 1
-ROW, LEFT, FIRST, ACROSS = 264, 7, 75, 33.5  # line of places; what they are; the first; to the next
+HIGH, MIDDLE, UNIT = 270, (118, 112), 53  # of the sheet; of the circle; px for a length of 1
+ROW, OVER, LEFT, FIRST, ACROSS = 268, 238, 7, 31, 38  # places, words over them; first, to next
+ASIDE = 4.5  # of a word, from the middle of its place, away from the other
 RIGHT = 250  # where the words beside the circle begin
 NAMED = {ASKED: 0.46, ASKS: 0.63}  # how far from its arrow a name is: between two triangles
 Place = tuple[float, float]
@@ -46,7 +47,8 @@ def opening() -> Film:
         ),
         _frame(
             (0, FAR),
-            f"Another distance, at 0 and {FAR}: another score, {_whole(score(0, FAR))}.",
+            f"At 0 and {FAR} the score is {_whole(score(0, FAR))}: "
+            "another distance can give another score.",
         ),
         _frame(
             (0, APART),
@@ -121,13 +123,14 @@ def _frame(at: tuple[int, int] | None, told: str, so_far: Sequence[int] = ()) ->
 
 
 def _words(asked: int, asks: int) -> list[Part]:
-    """Each word over its place, beside the other."""
-    right = 1 if asks > asked else -1
-    left, other = _across(asked) - right * 5, _across(asks) + right * 10
-    order = "swapped " * (right < 0)
+    """Each word over its place, beside the other; how far apart they are, under them."""
+    aside, order = (ASIDE, "") if asks > asked else (-ASIDE, "swapped ")
+    start, end = sorted((_across(asked), _across(asks)))
+    bracket = [(start, ROW - 16), (start, ROW - 21), (end, ROW - 21), (end, ROW - 16)]
     return [
-        word(f"{order}asked", left, ROW - 24, ASKED, BLUE, size=SMALL, weight=600),
-        word(f"{order}asks", other, ROW - 24, ASKS, ORANGE, size=SMALL, weight=600),
+        word(f"{order}asked", _across(asked) - aside, OVER, ASKED, BLUE, size=SMALL, weight=600),
+        word(f"{order}asks", _across(asks) + aside, OVER, ASKS, ORANGE, size=SMALL, weight=600),
+        line("bracket", bracket, INK, 1.5),
     ]
 
 
@@ -171,8 +174,10 @@ def _arrow(key: str, length: float, colour: Colour, tilt: float = 0) -> list[Par
 
 
 def _standing(held: dict[int, Colour]) -> list[Part]:
-    """All places; those where a word stands are in its colour."""
-    parts = [word("places", LEFT, ROW, "place", GREY, "start", SMALL)]
+    """All places; those where a word stands are in its colour; what they are is far from words."""
+    is_late = max(held, default=0) > PLACES / 2
+    side, anchor = (LEFT, "start") if is_late else (WIDE - LEFT, "end")
+    parts = [word(f"places {anchor}", side, OVER, "place", GREY, anchor, SMALL)]
     for n in range(PLACES):
         weight = 700 if n in held else 400
         says = word(
