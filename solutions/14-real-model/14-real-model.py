@@ -38,8 +38,8 @@ from attnlab import begin, check, figures, quiz  # is it missing? open it by: at
 begin("14-real-model")
 
 # %% [markdown]
-# What if every head gave all words the same weight? A slice of a mix is as wide as its word's weight, on average over the last layer's
-# heads.
+# What if the last layer's heads gave all words the same weight? A slice of a mix is as wide as its word's weight, on average over
+# these heads.
 
 # %% nbgrader={"grade": false, "grade_id": "opening", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.opening()

@@ -16,10 +16,11 @@ HIGH, COUNT, HEAD, TOP, TALL = 270, 38, 60, 68, 33  # of the sheet; lines over r
 LEFT, STEP = 48, 41  # where rows begin; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
 EDGE = LEFT + STEP * len(TEXT)  # where rows end
-ONE, SIX, NEXT = 346, 408, 366  # where guesses begin; of one pass each, or what could be copied
-RULE, TICK = 396, 468  # middles of what parts them, and of signs
+ONE, SIX, NEXT = 314, 390, 366  # where guesses begin; of one pass each, or what could be copied
+EQUAL, TICK = 370, 468  # middles of what stands between them, and of signs
 LETTERS, NAME, LARGE = 20, 30, 40  # sizes of words
 SEEN, CLOTH, COPIED, DARK = 0.1, 0.14, 0.3, 0.4  # seen; still to come; copied; of weight 1
+FAINT = 0.4  # words of six passes behind the mask of one
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
     False: (GREY, [(-8, -8), (8, 8), (0, 0), (8, -8), (-8, 8)]),
@@ -56,8 +57,8 @@ def opening() -> Film:
                 *_column("six", SIX, alone),
                 *_signs(alone, LAST),
             ],
-            "Yes, if a mask hides what follows: one pass makes the same six guesses as six passes, "
-            "both wrong ones too.",
+            "Yes, if the text is known and a mask hides what follows: the same six guesses, both "
+            "wrong ones too.",
         ),
     ]
     return Film("Can one pass do the work of six?", frames, HIGH)
@@ -77,6 +78,7 @@ def _alone(rows: list[list[float]], guesses: Sequence[str], n: int) -> list[Part
         *_count(n),
         word("hides", EDGE - 12, _line(1), "still to come", PURPLE, "end", LETTERS, 600),
         word("guess", NEXT, HEAD, "guess", GREY, "start", SMALL),
+        *([word("right", WIDE, HEAD, "right?", GREY, "end", SMALL)] if n > 1 else []),
         *_column("six", NEXT, guesses[:n]),
         *_signs(guesses, n if n == LAST else n - 1),
     ]
@@ -93,47 +95,48 @@ def _copying() -> list[Part]:
             line(f"tip {row}", [(tip - 6, y - 5), (tip, y), (tip - 6, y + 5)], PURPLE, 2),
         ]
         if row < LAST:
-            parts += _text(row, 0)  # all rows of words end in one
+            parts += _text(TEXT[:row], row, 0)  # all rows of words end in one
     name = word("copy", NEXT, HEAD, "could copy", PURPLE, "start", SMALL)
     return [*parts, *_count(1), name, *_column("one", NEXT, TEXT[1:], PURPLE)]
 
 
 def _masked(rows: list[list[float]]) -> list[Part]:
-    """One pass behind the mask."""
-    name = word("hides", EDGE - 14, TOP + TALL + 6, "mask", INK, "end", NAME, 700)
-    return [*_map(0), *_listening(rows, LAST, is_told=True), *_mask(LAST, dark=DARK), name]
+    """One pass behind the mask; faintly, what each of the six has read."""
+    parts, edge = [*_map(0), *_listening(rows, LAST)], EDGE - STEP  # the last word does not ask
+    for row in ROWS:
+        most = rows[row - 1].index(max(rows[row - 1]))
+        for m, each in enumerate(TEXT[:row]):
+            dark = 1 if row > AGAIN and m == most else FAINT
+            parts.append(word(f"was {m} in {row}", PLACES[m], _line(row), each, opacity=dark))
+    name = word("hides", edge - 14, TOP + TALL + 6, "mask", INK, "end", NAME, 700)
+    return [*parts, *_mask(LAST, edge, DARK), name]
 
 
 def _equal() -> list[Part]:
     """What stands over and between the guesses of one pass and of six."""
-    low, middle = TOP + TALL * LAST, TOP + TALL * LAST / 2
-    spans = ((TOP + 4, middle - 14), (middle + 14, low - 4))
     return [
-        _number("one", ONE, 1),
-        _number("six", SIX, LAST),
-        word("counted both", ONE, HEAD, "passes", GREY, "start", SMALL),
-        *(line(f"rule {top}", [(RULE, top), (RULE, end)], GREY, 1) for top, end in spans),
-        word("equal", RULE, middle + 7, "=", size=24, weight=700),
+        *_count(1, "one", ONE),
+        *_count(LAST, "six", SIX),
+        word("equal", EQUAL, TOP + TALL * LAST / 2 + 10, "=", size=28, weight=700),
     ]
 
 
 def _map(ahead: int) -> list[Part]:
     """What each word that asks can see of the text, which stands once: so many words ahead."""
     asks = _column("asks", 0, TEXT[:LAST], ORANGE)
-    return [*_seen(ahead), *asks, *_text(LAST, end=INK if ahead else GREY)]
+    return [*_seen(ahead), *asks, *_text(TEXT if ahead else TEXT[:LAST])]
 
 
 def _seen(ahead: int) -> list[Part]:
     return [_cell(f"seen {row}", row, 0, GREY, SEEN, min(row + ahead, len(TEXT))) for row in ROWS]
 
 
-def _text(row: int, opacity: float = 1, end: str | Colour = INK) -> list[Part]:
-    """A row of words, over all."""
-    parts = []
-    for m, each in enumerate(TEXT if row == LAST else TEXT[:row]):
-        ink, key = end if m == LAST else INK, f"word {m} of {row}"
-        parts.append(word(key, PLACES[m], HEAD, each, ink, "middle", LETTERS, 600, opacity))
-    return parts
+def _text(words: Sequence[str], row: int = LAST, opacity: float = 1) -> list[Part]:
+    """Words of a row, over all."""
+    return [
+        word(f"word {m} of {row}", PLACES[m], HEAD, each, INK, "middle", LETTERS, 600, opacity)
+        for m, each in enumerate(words)
+    ]
 
 
 def _column(which: str, x: float, words: Sequence[str], colour: str | Colour = INK) -> list[Part]:
@@ -141,14 +144,13 @@ def _column(which: str, x: float, words: Sequence[str], colour: str | Colour = I
     return [_word(f"{which} {row}", x, row, each, colour, 600, "start") for row, each in rows]
 
 
-def _count(n: int) -> list[Part]:
+def _count(n: int, which: str = "one", x: float = 0) -> list[Part]:
     """So many passes."""
     counted = "passes" if n > 1 else "pass"
-    return [_number("one", 0, n), word("counted", 0, HEAD, counted, GREY, "start", SMALL)]
-
-
-def _number(which: str, x: float, n: int) -> Part:
-    return word(f"{which} count", x, COUNT, f"{n}", anchor="start", size=LARGE, weight=700)
+    return [
+        word(f"{which} count", x, COUNT, f"{n}", anchor="start", size=LARGE, weight=700),
+        word(f"counted {x}", x, HEAD, counted, GREY, "start", SMALL),
+    ]
 
 
 def _line(row: int) -> float:
@@ -168,26 +170,23 @@ def _word(
     return word(key, x, _line(row), text, colour, anchor, LETTERS, weight)
 
 
-def _mask(n: int, is_open: bool = False, dark: float = CLOTH) -> list[Part]:
+def _mask(n: int, edge: float = EDGE, dark: float = CLOTH, is_open: bool = False) -> list[Part]:
     """It hides from the last words of so many rows what follows; it opens to the right."""
     hem = []
     for row in ROWS:
-        x = EDGE if is_open else LEFT + STEP * min(row, n)
+        x = edge if is_open else LEFT + STEP * min(row, n)
         hem += [(x, TOP + TALL * min(row - 1, n)), (x, TOP + TALL * min(row, n))]
-    corners = [(EDGE, TOP), *hem, (EDGE, hem[-1][1])]
+    corners = [(edge, TOP), *hem, (edge, hem[-1][1])]
     return [area("mask", corners, PURPLE, dark)]
 
 
-def _listening(rows: list[list[float]], n: int, is_told: bool = False) -> list[Part]:
-    """To what words listen most that come again, as dark as its weight, which may be told."""
+def _listening(rows: list[list[float]], n: int) -> list[Part]:
+    """To what words listen most that come again, as dark as its weight."""
     parts = []
     for row in range(AGAIN + 1, n + 1):
         weight = max(rows[row - 1])
         place = rows[row - 1].index(weight)
         parts.append(_cell(f"listens {row}", row, place, BLUE, DARK * weight))
-        if is_told:
-            told = PLACES[place], _line(row) - 1, f"{weight:.2f}"
-            parts.append(word(f"weight {row}", *told, size=SMALL))
     return parts
 
 
@@ -199,7 +198,7 @@ def _cell(key: str, row: int, place: int, colour: Colour, dark: float, words: in
 
 def _signs(guesses: Sequence[str], n: int) -> list[Part]:
     """Whether so many guesses are the words that came."""
-    parts = [word("right", WIDE, HEAD, "right?", GREY, "end", SMALL)] if n else []
+    parts = list[Part]()
     for row in ROWS[:n]:
         colour, points = SIGNS[guesses[row - 1] == TEXT[row]]
         y = _line(row) - 0.35 * LETTERS

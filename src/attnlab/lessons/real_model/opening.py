@@ -1,6 +1,6 @@
-"""Lesson 14 opens with what is lost if equal weights replace half of the model's own, and all.
+"""Lesson 14 opens with what is lost if its last layer's weights are made half equal, and all.
 
-It copies what stands after the same word, whichever stands there; half way still, all equal no
+It copies what stands after the same word, whichever stands there; half equal still, all equal no
 more. A slice of the mix is as wide as its word's weight, the mean of the last layer's heads; a
 square is a text, filled if what followed is written. At the lesson's end `opening` is called with
 the learner's own function and text: that film is in `yours`.
@@ -19,14 +19,15 @@ from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, line,
 from attnlab.figures.palette import BLUE, GREY, GROUND
 from attnlab.lessons.real_model import yours
 from attnlab.lessons.real_model.writing import OWN, Backend, Step, mixed, step, steps
-from attnlab.small.grammar import SINGULAR
 
 TEXT = "bird", "boy", "king", ";", "bird"
 TRADED = "bird", "king", "boy", ";", "bird"
 FOLLOWED = 2  # the place, after the start token's, of what followed: blue
-OTHERS = [each for each in SINGULAR if each != "bird"]
+# By how often each is written where it followed, if all is equal.
+RANKED = "queen girl farmer teacher king boy horse cat owl child sailor dog wolf fox cow"
+OTHERS = RANKED.split()
 SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
-WAYS = {"as trained": 0, "half way": 0.5, "all equal": 1}  # how much of weights is equal
+WAYS = {"as trained": 0, "half equal": 0.5, "all equal": 1}  # how much of weights is equal
 
 HIGH, COLUMN, BESIDE = 270, 62, 388  # of the sheet; a word's room; x of the next word
 WIDTH = COLUMN * (len(TEXT) + 1)  # of the mix
@@ -35,7 +36,7 @@ FLOOR, MOUTH, RIM, THICK = 36, 54, 182, 56  # y of the text, ribbons' ends; the 
 HOP = 14  # how far words that trade places go up and down
 SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
 ONE, PITCH, TELLS = (76, 42), 15, 326  # a large grid; from square to square; what is right of it
-ALL, NARROW, NEAR = 86, 9.8, 167  # three grids: their top, pitch; from each to the next
+ALL, NARROW, NEAR, ASIDE = 118, 8, 146, 420  # three grids: top, pitch, from each to the next
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -44,8 +45,8 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         return yours.film(function, text)
     own, ways = step(OWN, TEXT), [step(mixed(share), TRADED) for share in WAYS.values()]
     such = [steps(mixed(share), SUCH) for share in WAYS.values()]
-    _, half, few = map(_copied, such)
-    _, one, other, _, bird = TEXT
+    few, (_, one, other, _, bird) = sum(_copied(such[-1])), TEXT
+    share, half, equal = (f"{at.heads.mean(dim=0)[FOLLOWED]:.2f}" for at in ways)
     told = (
         f"“{bird}” came before, and comes again. A small language model mixes in some of each word "
         "so far.",
@@ -53,18 +54,18 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{own.word}” is written.",
         f"“{other}” and “{one}” trade places. The mix is nearly the same, and “{ways[0].word}” is "
         "written.",
-        f"This layer and the one before are blurred half way to equal: “{other}” is still by far "
-        "the widest, and is written.",
-        f"All equal, in all heads and layers: “{ways[2].word}”, there twice, is written.",
+        f"This layer’s weights go half way to equal: {half}, between {share} and {equal}, is still "
+        f"the widest. “{ways[1].word}” is written.",
+        f"All equal, {equal} each: “{ways[2].word}” is written, not “{other}”, which followed.",
         f"Now {len(SUCH)} texts, a square each: any two of {len(OTHERS)} words. As trained, all "
         "get the word that followed.",
-        f"Blurred half way, {sum(half)} of {len(SUCH)} texts still get the word that followed; "
-        f"all equal, {sum(few)}.",
+        f"Half way to equal, all {len(SUCH)} texts still get the word that followed. All equal, "
+        f"{few} do, “{OTHERS[0]}” most often.",
     )
     sheets = [_poured(), _poured(own), *(_poured(each, TRADED) for each in ways)]
-    sheets += [_trained(such[0]), _compared(such)]
+    sheets += [_trained(such[0]), _compared(ways, such)]
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
-    return Film("Blur attention half way, and it still copies", frames, HIGH)
+    return Film("Blur a layer’s attention half way, and it still copies", frames, HIGH)
 
 
 def _copied(such: Sequence[Step]) -> list[bool]:
@@ -103,11 +104,13 @@ def _poured(at: Step | None = None, words: Sequence[str] = TEXT) -> list[Part]:
     return [*parts, *slices]
 
 
-def _slices(mix: torch.Tensor) -> list[Part]:
+def _slices(
+    mix: torch.Tensor, corner: Place = (0, RIM), size: Place = (WIDTH, THICK), of: str = "slice"
+) -> list[Part]:
     """The mix, from edge to edge."""
-    ends = accumulate((WIDTH * mix).tolist(), initial=0.0)
+    ends = accumulate((size[0] * mix).tolist(), initial=corner[0])
     return [
-        box(f"slice {n}", ((a + b - w) / 2, RIM), (w, THICK), *look)
+        box(f"{of} {n}", ((a + b - w) / 2, corner[1]), (w, size[1]), *look)
         for n, (a, b) in enumerate(pairwise(ends))
         for w in [max(b - a - GAP, 0.5)]
         for look in [(BLUE, 1) if n == FOLLOWED else (GREY, 0.5)]
@@ -143,37 +146,49 @@ def _ribbon(mouth: tuple[float, ...], slot: tuple[float, ...]) -> list[Place]:
 
 def _trained(such: Sequence[Step]) -> list[Part]:
     """All texts as trained, and which of them the film's own is."""
-    (a, b), low = _corner(TRADED, ONE, PITCH), ONE[1] + PITCH * len(OTHERS)
+    a, b = (at + PITCH / 2 for at in _corner(TRADED, ONE, PITCH))
     other, one = _traded(True, True)  # they are drawn where the other was
+    tells = f"of {len(such)} texts", "get the word", "that followed"
     return [
         *_squares(0, such, ONE, PITCH),
-        box(f"slice {FOLLOWED}", (a - 0.5, b - 0.5), (PITCH, PITCH), BLUE, 1),
-        box("here", (a - 0.5, b - 0.5), (PITCH, PITCH), INK, 0, 3),
-        other._replace(look={**other.look, "x": a + PITCH / 2 - COLUMN, "y": 28}),
-        one._replace(look={**one.look, "x": 25 + COLUMN, "y": b + 15}),
-        word("columns", 0, 28, "third word", GREY, "start", SMALL),
-        word("rows", 0, b + 37, "after", GREY, "start", SMALL),
-        word("rows too", 0, b + 59, f"“{TEXT[0]}”", GREY, "start", SMALL),
-        word("way", TELLS, 60, next(iter(WAYS)), INK, "start", SIZE, HEAVY),
-        word("count", TELLS, 124, f"{sum(_copied(such))}", BLUE, "start", 72, HEAVY),
-        word("texts", TELLS, 156, "texts get", GREY, "start", SMALL),
-        word("texts too", TELLS, 178, "what followed", GREY, "start", SMALL),
-        line("to none", [(TELLS - 32, low - 8), (TELLS - 8, low - 8)], GREY, 1.5),
-        word("none", TELLS, low - 24, "a word twice:", GREY, "start", SMALL),
-        word("none too", TELLS, low - 2, "no text", GREY, "start", SMALL),
+        line("to column", [(a, ONE[1] - 8), (a, b - PITCH / 2)], INK),
+        line("to row", [(ONE[0] - 16, b), (a - PITCH / 2, b)], INK),
+        box(f"slice {FOLLOWED}", (a - 8, b - 8), (PITCH, PITCH), BLUE, 1),
+        box("here", (a - 8, b - 8), (PITCH, PITCH), INK, 0, 3),
+        other._replace(look={**other.look, "x": a - COLUMN, "y": 28}),
+        one._replace(look={**one.look, "x": 25 + COLUMN, "y": b + 7}),
+        word("columns", 0, 28, "after that", GREY, "start", SMALL),
+        word("rows", 0, b + 30, "after", GREY, "start", SMALL),
+        word("rows too", 0, b + 52, f"“{TEXT[0]}”", GREY, "start", SMALL),
+        word("way", TELLS, 96, next(iter(WAYS)), INK, "start", SIZE, HEAVY),
+        word("count", TELLS, 160, f"{sum(_copied(such))}", BLUE, "start", 72, HEAVY),
+        *(
+            word(f"tells {y}", TELLS, y, each, GREY, "start", SMALL)
+            for y, each in zip((190, 212, 234), tells, strict=True)
+        ),
     ]
 
 
-def _compared(such: Sequence[Sequence[Step]]) -> list[Part]:
-    """For each way all texts, and how many of them get what followed."""
-    parts = list[Part]()
-    for n, (way, each) in enumerate(zip(WAYS, such, strict=True)):
-        x, many = NEAR * n, f"{sum(_copied(each))}"
+def _compared(mixes: Sequence[Step], such: Sequence[Sequence[Step]]) -> list[Part]:
+    """For each way the film's own mix, all texts, and how many of them get what followed."""
+    wide, parts = NARROW * len(OTHERS), list[Part]()
+    for n, (way, at, each) in enumerate(zip(WAYS, mixes, such, strict=True)):
+        x, mix = NEAR * n, at.heads.mean(dim=0)
         parts += [
-            word(f"way {n}", x, 16, way, INK, "start", SIZE, HEAVY),
-            word(f"count {n}", x, 72, many, BLUE, "start", 60, HEAVY),
+            word(f"way {n}", x, 16, way, INK, "start", SIZE - 2, HEAVY),
+            *_slices(mix, (x - GAP / 2, 28), (wide + GAP, 30), f"mix {n}"),
+            word(f"count {n}", x, 106, f"{sum(_copied(each))}", BLUE, "start", 44, HEAVY),
             *_squares(n, each, (x, ALL), NARROW),
         ]
+        if wide * mix[FOLLOWED] > ROOM:
+            middle = x + wide * float(mix[:FOLLOWED].sum() + mix[FOLLOWED] / 2)
+            much = f"{mix[FOLLOWED]:.2f}"
+            parts.append(word(f"share {n}", middle, 49.5, much, GROUND, "middle", SMALL, HEAVY))
+    parts += [
+        word("of", 358, 106, f"of {len(SUCH)}", GREY, "start", SMALL),
+        word("names", ASIDE, 49, "mix", GREY, "start", SMALL),
+        word("most", ASIDE, ALL + 11, OTHERS[0], INK, "start", SMALL),
+    ]
     looks = (0, BLUE, 1, "the word that followed"), (2, GREY, 0.2, "another word")
     for n, colour, filled, name in looks:
         parts.append(box(f"square {n}", (NEAR * n, 249), (15, 15), colour, filled))
