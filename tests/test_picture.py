@@ -23,6 +23,7 @@ from attnlab.figures.arrays import as_array
 from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 from attnlab.figures.picture import Picture, draw_heatmap, name_lines, new_figure
+from attnlab.lessons.cross_attention import figures as cross_attention
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -68,6 +69,27 @@ def test_a_picture_has_the_background_of_each_theme_and_the_same_size() -> None:
     assert [part.attrib["viewBox"] for part in light] == [part.attrib["viewBox"] for part in dark]
     assert {part.attrib["style"] for part in light} == {"background:#ffffff"}
     assert {part.attrib["style"] for part in dark} == {"background:#111111"}
+
+
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [
+        (6, ["0", "0.25", "1.00", "\u22120.50", "12.50", "False"]),
+        (2.4, ["0", ".25", "1.0", "\u2212.50", "12.50", "False"]),
+    ],
+    ids=["roomy", "narrow"],
+)
+def test_numbers_keep_off_the_edges_of_their_cells(width: float, said: list[str]) -> None:
+    numbers = np.array([[0, 0.25, 0.999], [-0.5, 12.5, 0]])
+    figure, [[axes]] = new_figure(width=width)
+    draw_heatmap(axes, numbers, "ab", "xyz", "", (-1, 1))
+    axes.texts[-1].set_text("False")
+    drawn = Picture(figure, "a heatmap")
+    for part in (piece for row in drawn.rows[0] for piece in row):
+        assert [each for each in words(fromstring(part.svg)) if each not in "abxyz"] == said
+    cell = axes.get_window_extent().width / 3
+    free = [cell - text.get_window_extent().width for text in axes.texts[:4]]
+    assert min(free) >= 2 * picture.FREE
 
 
 def test_nothing_is_drawn_in_the_dark_themes_own_colour() -> None:
@@ -204,7 +226,14 @@ def test_rows_whose_match_is_not_there_are_called_so() -> None:
     light, _ = parts(figures.cross_attention.maps({**panels, "few": few}, "all away"))
     said = ["".join(text.itertext()) for part in light for text in part.iter(f"{SVG}text")]
     assert [each for each in said if each.startswith("no ")] == ["no “y”"], "of b alone"
+    assert said.count("is read") == said.count("reads") == 1
     assert not any("\n" in word or "ahead" in word for word in said)
+
+
+def test_rows_that_follow_each_other_have_one_frame_where_the_same_is_open() -> None:
+    hidden = np.zeros((5, 3), bool)
+    hidden[4, 2] = True
+    assert cross_attention._blocks(hidden, [0, 2, 3, 4]) == [(0, 1), (2, 2), (4, 1)]
 
 
 def test_a_query_that_looks_ahead_in_one_map_is_framed_where_it_may_not() -> None:
