@@ -289,10 +289,18 @@ def test_leaks_are_said_to_be_too_good_where_each_is(
     assert {f"{loss:.2f}" for loss in losses} <= {*words(light[0])}
 
 
-def test_a_loss_below_the_scale_stands_at_its_start_with_its_number() -> None:
-    models = {"yours": (1.8, 1.8), "off by one": (0.0, 40.0)}
-    light, _ = parts(figures.causal_mask.given_away(models, 1.8, "dice"))
-    assert {"0.00", "40.00", "1.80", "≤ 0.3"} <= {*words(light[0])}
+def test_a_jump_is_as_long_as_the_loss_rises_or_runs_off_the_axis_with_its_number() -> None:
+    models = {"yours": (1.8, 1.8), "wrong axis": (1.0, 9.0), "off by one": (0.0, 40.0)}
+    light, _ = parts(figures.causal_mask.given_away({**models, "stuck": (2.0, 1.9)}, 1.8, "dice"))
+    said = words(light[0])
+    assert {"0.00", "40.00", "1.80", "2.00 → 1.90", "in training", "cut off"} <= {*said}
+    assert {"wrong axis: leaks", "off by one: leaks", "yours: honest", "stuck: honest"} <= {*said}
+    at = {name: float(text.attrib["x"]) for name, text in said.items()}
+    nat = (at["10"] - at["0"]) / 10
+    assert at["honest best, 1.80"] - at["0"] == pytest.approx(1.8 * nat, abs=0.5)
+    assert at["cut off"] - at["0"] == pytest.approx(9 * nat, abs=0.5)
+    assert at["0"] + 6 * 1.8 * nat < at["40.00"] < at["0"] + 12 * nat
+    assert abs(float(said["cut off"].attrib["y"]) - float(said["9.00"].attrib["y"])) < 30
 
 
 def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:
