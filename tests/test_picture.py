@@ -75,7 +75,7 @@ def test_a_picture_has_the_background_of_each_theme_and_the_same_size() -> None:
     ("width", "said"),
     [
         (6, ["0", "0.25", "1.00", "\u22120.50", "12.50", "False"]),
-        (2.4, ["0", ".25", "1.0", "\u2212.50", "12.50", "False"]),
+        (2.4, ["0", ".25", "1", "\u2212.50", "12.50", "False"]),
     ],
     ids=["roomy", "narrow"],
 )

@@ -303,7 +303,7 @@ def ink_cells(axes: Axes, image: Any) -> None:
 
 
 def _shorten(figure: Figure) -> None:
-    """Where a cell is too narrow for its number, all numbers do without their first 0: .92, 1.0."""
+    """Where a cell is too narrow for its number, all numbers do without their first 0: .92, 1."""
     held = [(axes, text) for axes in figure.axes for text in axes.texts if text.get_gid() == CELL]
     held = [each for each in held if re.fullmatch(r"\u2212?(0\.\d\d|1\.00)", each[1].get_text())]
     if any(
@@ -312,7 +312,7 @@ def _shorten(figure: Figure) -> None:
         for axes, text in held
     ):
         for _, text in held:
-            text.set_text(re.sub(r"0(?=\.)|(?<=1\.0)0", "", text.get_text()))
+            text.set_text(re.sub(r"0(?=\.)|\.00", "", text.get_text()))
 
 
 def _recolour(artist: Artist) -> None:
