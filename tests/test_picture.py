@@ -303,6 +303,30 @@ def test_a_jump_is_as_long_as_the_loss_rises_or_runs_off_the_axis_with_its_numbe
     assert abs(float(said["cut off"].attrib["y"]) - float(said["9.00"].attrib["y"])) < 30
 
 
+def test_a_heads_means_are_of_the_same_rows_and_say_what_lies_elsewhere() -> None:
+    weights = np.zeros((1, 2, 4, 4))  # a b a b: nobody is in front of the first
+    weights[0, :, 0, 2] = 1
+    for n in range(1, 4):
+        weights[0, 0, n, [n - 1, (n + 2) % 4]] += 0.8, 0.1
+        weights[0, 1, n, [n - 1, (n + 2) % 4]] += 0.1, 0.6
+        weights[0, :, n, n] = 0.1, 0.3
+    light, _ = parts(figures.multi_head.patterns({"heads": weights}, ["a 1", "b 2", "a 3", "b 4"]))
+    said = [{*words(part)} for part in light]
+    assert {"front 0.80", "twin 0.10", "elsewhere 0.10"} <= said[0]
+    assert {"front 0.10", "twin 0.60", "elsewhere 0.30"} <= said[1]
+
+
+def test_no_verb_is_said_to_be_wrong_where_none_is() -> None:
+    right = {"king … dog": 1.0, "kings … dog": 0.0, "king … dogs": 1.0, "kings … dogs": 0.0}
+    wrong = {pair: float(pair.endswith("dog")) for pair in right}
+    shares = {"with all heads": right, "without a": wrong, "without b": right, "without c": wrong}
+    told = figures.multi_head.attraction(shares).title.splitlines()
+    assert told[0] == "Without a, the nearer noun mostly decides the verb"
+    assert told[1].endswith("subject. No verb is wrong with all heads, nor without b.")
+    told = figures.multi_head.attraction({**shares, "with all heads": wrong, "without b": wrong})
+    assert told.title.endswith("subject.")
+
+
 def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:
     def right(x: torch.Tensor, heads: int) -> torch.Tensor:
         return x.unflatten(-1, (heads, -1)).transpose(1, 2)
