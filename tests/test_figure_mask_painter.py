@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from attnlab.figures.live import MaskPainter
 from attnlab.figures.live.figure import STALE
-from attnlab.figures.live.mask_painter import PRESETS, drawn
+from attnlab.figures.live.mask_painter import PRESETS, Effect, Next, drawn
 from tests.course import tells
 from tests.figure_lab import lessons_with
 
@@ -146,11 +146,16 @@ def test_the_mask_cannot_be_changed_in_place(painter: MaskPainter) -> None:
 
 
 def test_what_a_mask_does_to_a_text_is_told_and_stands_in_the_still() -> None:
-    painter = MaskPainter(SCORES, TOKENS, effect=lambda mask: f"{int(mask.sum())} can be <read>.")
+    def effect(mask: np.ndarray) -> Effect:
+        many = int(mask.sum())
+        return Effect(f"{many} can be <read>", [Next("this mask", f"on {many}", many > 15)])
+
+    painter = MaskPainter(SCORES, TOKENS, effect=effect)
+    assert painter.state["following"] == [{"by": "this mask", "said": "on 16", "right": True}]
+    assert repr(painter).endswith("this mask → on 16 ✓")
     paint(painter, {"toggle": [0, 0]})
-    assert painter.state["effect"] == "15 can be <read>."
-    assert "15 can be &lt;read&gt;." in painter.fallback()
-    assert repr(painter).endswith("15 can be <read>.")
+    assert painter.state["effect"] == "15 can be <read>"
+    assert "15 can be &lt;read&gt;. this mask → on 15 ✗" in painter.fallback()
 
 
 def test_repr_says_what_there_is_to_see(painter: MaskPainter) -> None:

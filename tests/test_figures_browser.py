@@ -66,6 +66,7 @@ def lab(name: str, shown: Shown) -> FigureLab:
 def painter(request: pytest.FixtureRequest, shown: Shown) -> FigureLab:
     lab = shown(request.param)
     lab.ask("figure.preset = 'causal'")
+    lab.figure.locator("details").first.evaluate("node => { node.open = true; }")
     return lab
 
 

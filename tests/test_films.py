@@ -1318,12 +1318,21 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
         == "From “the”, framed, one head looks most at “that”, and “sailors” is written."
     )
     looks = {key: look for _, key, look, _ in last["parts"]}
-    for key, framed in (("asks", "new 1"), ("looks", "new 0")):  # the last but one, and “that”
-        left, wide = (float(looks[key][name]) for name in ("x", "width"))
-        assert left + wide / 2 == pytest.approx(float(looks[framed]["x"]))
-        assert 0 < float(looks[framed]["y"]) - float(looks[key]["y"]) < float(looks[key]["height"])
-    for row in ("new", "own"):
-        assert len({looks[f"{row} {n}"]["y"] for n in range(3)}) == 1
+    that, the = (float(looks[f"new {n}"]["x"]) for n in range(2))
+    left, wide = (float(looks["asks"][name]) for name in ("x", "width"))
+    assert left + wide / 2 == pytest.approx(the)
+    assert 0 < float(looks["new 1"]["y"]) - float(looks["asks"]["y"]) < looks["asks"]["height"]
+    x, _, *_, to, _ = map(float, str(looks["looks"]["d"]).strip("M").replace("C", " ").split())
+    assert (x, to) == pytest.approx((the, that), abs=0.1)
+    weights = writing.step(right, [*text.split(), "that", "the"]).heads[:, 1:]
+    said = {key: text for _, key, _, text in last["parts"]}["share"]
+    assert said == f"{weights.max():.2f}"  # of the head that looks most
+    assert looks["share"]["x"] == pytest.approx((that + the) / 2, abs=0.1)
+    for row in (*(f"read {n}" for n in range(6)), *(f"new {n}" for n in range(3))):
+        assert looks[row]["y"] == looks["read 0"]["y"]  # one line, cut by a bar
+    assert float(looks["read 5"]["x"]) < points(looks["bar"])[0, 0] < that
+    assert [looks[f"own {n}"]["x"] for n in range(3)] == [looks[f"new {n}"]["x"] for n in range(3)]
+    assert len({looks[f"own {n}"]["y"] for n in range(3)}) == 1
     wrong = model_film.opening(unscaled, text)
     assert wrong.title == "Your attention writes “farmers” where the model’s own wrote “sailors”"
     last = {key: (look, text) for _, key, look, text in wrong.state["frames"][-1]["parts"]}
@@ -1333,7 +1342,7 @@ def test_a_learners_function_is_the_same_or_differs_at_a_word() -> None:
     assert told[1].startswith("All words get the same weight")
     equal = model_film.opening(writing.EQUAL, text).state["frames"][1]["parts"]
     assert "asks" in {key for _, key, *_ in equal} >= {"new 0"}
-    assert "looks" not in {key for _, key, *_ in equal}
+    assert not {"looks", "share"} & {key for _, key, *_ in equal}
     short = model_film.opening(right, "the dogs sleep")
     assert short.title == "Your function is in: the same word comes out"
     stopped = model_film.opening(right, f"the king behind the dogs and {text}")  # “falls”, “.”

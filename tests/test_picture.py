@@ -23,6 +23,7 @@ from attnlab.figures.arrays import as_array
 from attnlab.figures.live.ramp import ink
 from attnlab.figures.palette import COLOURS
 from attnlab.figures.picture import Picture, draw_heatmap, name_lines, new_figure
+from attnlab.lessons.cross_attention import figures as cross_attention
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -68,6 +69,27 @@ def test_a_picture_has_the_background_of_each_theme_and_the_same_size() -> None:
     assert [part.attrib["viewBox"] for part in light] == [part.attrib["viewBox"] for part in dark]
     assert {part.attrib["style"] for part in light} == {"background:#ffffff"}
     assert {part.attrib["style"] for part in dark} == {"background:#111111"}
+
+
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [
+        (6, ["0", "0.25", "1.00", "\u22120.50", "12.50", "False"]),
+        (2.4, ["0", ".25", "1", "\u2212.50", "12.50", "False"]),
+    ],
+    ids=["roomy", "narrow"],
+)
+def test_numbers_keep_off_the_edges_of_their_cells(width: float, said: list[str]) -> None:
+    numbers = np.array([[0, 0.25, 0.999], [-0.5, 12.5, 0]])
+    figure, [[axes]] = new_figure(width=width)
+    draw_heatmap(axes, numbers, "ab", "xyz", "", (-1, 1))
+    axes.texts[-1].set_text("False")
+    drawn = Picture(figure, "a heatmap")
+    for part in (piece for row in drawn.rows[0] for piece in row):
+        assert [each for each in words(fromstring(part.svg)) if each not in "abxyz"] == said
+    cell = axes.get_window_extent().width / 3
+    free = [cell - text.get_window_extent().width for text in axes.texts[:4]]
+    assert min(free) >= 2 * picture.FREE
 
 
 def test_nothing_is_drawn_in_the_dark_themes_own_colour() -> None:
@@ -208,7 +230,14 @@ def test_rows_whose_match_is_not_there_are_called_so() -> None:
     light, _ = parts(figures.cross_attention.maps({**panels, "few": few}, "all away"))
     said = ["".join(text.itertext()) for part in light for text in part.iter(f"{SVG}text")]
     assert [each for each in said if each.startswith("no ")] == ["no “y”"], "of b alone"
+    assert said.count("is read") == said.count("reads") == 1
     assert not any("\n" in word or "ahead" in word for word in said)
+
+
+def test_rows_that_follow_each_other_have_one_frame_where_the_same_is_open() -> None:
+    hidden = np.zeros((5, 3), bool)
+    hidden[4, 2] = True
+    assert cross_attention._blocks(hidden, [0, 2, 3, 4]) == [(0, 1), (2, 2), (4, 1)]
 
 
 def test_a_query_that_looks_ahead_in_one_map_is_framed_where_it_may_not() -> None:
@@ -264,10 +293,42 @@ def test_leaks_are_said_to_be_too_good_where_each_is(
     assert {f"{loss:.2f}" for loss in losses} <= {*words(light[0])}
 
 
-def test_a_loss_below_the_scale_stands_at_its_start_with_its_number() -> None:
-    models = {"yours": (1.8, 1.8), "off by one": (0.0, 40.0)}
-    light, _ = parts(figures.causal_mask.given_away(models, 1.8, "dice"))
-    assert {"0.00", "40.00", "1.80", "≤ 0.3"} <= {*words(light[0])}
+def test_a_jump_is_as_long_as_the_loss_rises_or_runs_off_the_axis_with_its_number() -> None:
+    models = {"yours": (1.8, 1.8), "wrong axis": (1.0, 9.0), "off by one": (0.0, 40.0)}
+    light, _ = parts(figures.causal_mask.given_away({**models, "stuck": (2.0, 1.9)}, 1.8, "dice"))
+    said = words(light[0])
+    assert {"0.00", "40.00", "1.80", "2.00 → 1.90", "in training", "cut off"} <= {*said}
+    assert {"wrong axis: leaks", "off by one: leaks", "yours: honest", "stuck: honest"} <= {*said}
+    at = {name: float(text.attrib["x"]) for name, text in said.items()}
+    nat = (at["10"] - at["0"]) / 10
+    assert at["honest best, 1.80"] - at["0"] == pytest.approx(1.8 * nat, abs=0.5)
+    assert at["cut off"] - at["0"] == pytest.approx(9 * nat, abs=0.5)
+    assert at["0"] + 6 * 1.8 * nat < at["40.00"] < at["0"] + 12 * nat
+    assert abs(float(said["cut off"].attrib["y"]) - float(said["9.00"].attrib["y"])) < 30
+
+
+def test_a_heads_means_are_of_the_same_rows_and_say_what_lies_elsewhere() -> None:
+    weights = np.zeros((1, 2, 4, 4))  # a b a b: nobody is in front of the first
+    weights[0, :, 0, 2] = 1
+    for n in range(1, 4):
+        weights[0, 0, n, [n - 1, (n + 2) % 4]] += 0.8, 0.1
+        weights[0, 1, n, [n - 1, (n + 2) % 4]] += 0.1, 0.6
+        weights[0, :, n, n] = 0.1, 0.3
+    light, _ = parts(figures.multi_head.patterns({"heads": weights}, ["a 1", "b 2", "a 3", "b 4"]))
+    said = [{*words(part)} for part in light]
+    assert {"front 0.80", "twin 0.10", "elsewhere 0.10"} <= said[0]
+    assert {"front 0.10", "twin 0.60", "elsewhere 0.30"} <= said[1]
+
+
+def test_no_verb_is_said_to_be_wrong_where_none_is() -> None:
+    right = {"king … dog": 1.0, "kings … dog": 0.0, "king … dogs": 1.0, "kings … dogs": 0.0}
+    wrong = {pair: float(pair.endswith("dog")) for pair in right}
+    shares = {"with all heads": right, "without a": wrong, "without b": right, "without c": wrong}
+    told = figures.multi_head.attraction(shares).title.splitlines()
+    assert told[0] == "Without a, the nearer noun mostly decides the verb"
+    assert told[1].endswith("subject. No verb is wrong with all heads, nor without b.")
+    told = figures.multi_head.attraction({**shares, "with all heads": wrong, "without b": wrong})
+    assert told.title.endswith("subject.")
 
 
 def test_a_cut_that_gives_a_head_whole_tokens_is_crossed_and_named() -> None:

@@ -737,11 +737,13 @@ figures.causal_mask.given_away(apart["dice"], best["dice"], "dice")
 #
 # ### Paint a mask
 #
-# Here is the learned head again. Click a cell or drag over several: the weights follow, and so does the model's next verb. Which
+# Here is the learned head again, in a window of three words: the model's next verb is wrong. Press *causal*, and it is right.
+# Now click a cell or drag over several: the weights follow, and so does the verb. Which
 # single cell flips it? Then block a whole row, and press *causal and padding*: which cells had *causal* left open?
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
-painter = figures.live.MaskPainter(scores, its_own, preset="causal", effect=effect)
+painter = figures.live.MaskPainter(scores, its_own, preset="window", effect=effect)
+painter.title = "Layer 2, head 3: paint its mask"
 painter.row = 9  # see
 painter
 

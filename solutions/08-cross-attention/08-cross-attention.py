@@ -316,7 +316,7 @@ figures.cross_attention.maps(
         "the whole sentence": (weights[0], english, german, None),
         "a short one, and dummies": (weights[1], english, short, blocked),
     },
-    "A query without a match must still give all its weight away",
+    "A query without a match still gives all its weight to what is open",
 )
 
 # %% [markdown]

@@ -300,6 +300,7 @@ def the_small_model_is_causal_and_looks_for_the_subject() -> None:
 
 
 @lesson.says(
+    "in a window of three words: the model's next verb is wrong. Press *causal*, and it is right.",
     "The cell of *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays.",
     "A *window* of three flips it too.",
     "*Causal and padding* closed three more cells, all in the rows of the two dummies.",
@@ -307,23 +308,30 @@ def the_small_model_is_causal_and_looks_for_the_subject() -> None:
 def one_cell_of_one_head_decides_the_verb() -> None:
     words = ["<s>", "the", "king", "behind", "the", "dogs", "that", "the", "boys", "see"]
     layer, head = small.head("subject")
+    assert measure.named((layer, head)) == "layer 2, head 3"  # as the figure's title says
     _, found = here.attention(*inside(words))
     assert np.allclose(found[0], small.weights(words)[layer][head], atol=1e-6)
-    _, told = verb_after(words)
+    _, effect = verb_after(words)
+
+    def told(mask: np.ndarray) -> str:
+        assert effect(mask).following[0] == ("no mask", "runs 1.00", True)
+        return effect(mask).told
+
     causal, padded, window = (
         mask_painter.drawn(preset, 10, 8, 3)
         for preset in ("causal", "causal and padding", "window")
     )
     everything = np.ones((10, 10), dtype=bool)
-    assert told(everything) == "“see” reads “king” (0.99): the verb is “runs”"
-    assert told(causal) == f"{told(everything)}, as with no mask"
-    assert told(window).endswith("the verb is “run”; with no mask, “runs”")
+    assert told(everything) == told(causal) == "“see” reads “king”: next, “runs”"
+    assert told(window) == "“see” reads itself: next, “run”"
+    assert effect(window).following[1] == ("this mask", "run 1.00", False)
+    assert effect(causal).following[1][2]
     nothing = causal & (np.arange(10)[:, None] < 9)
-    assert told(nothing).startswith("“see” reads nothing: the verb is “")
+    assert told(nothing).startswith("“see” reads nothing: next, “")
     for m, word in enumerate(words):
         one = causal.copy()
         one[-1, m] = False
-        assert ("verb is “run”" in told(one)) == (word == "king")
+        assert told(one).endswith("“run”") == (word == "king")
     assert [n for n, _ in np.argwhere(causal & ~padded)] == [8, 9, 9]
 
 

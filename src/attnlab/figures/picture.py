@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import math
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -85,6 +86,7 @@ HATCH = "#c4c4c4"
 # Points from a line's end to its name, where a leader is between them, and a piece of the line.
 LEAD, STROKE = 36, 20
 CELL = "cell"  # the numbers that stand in the cells of a heatmap
+FREE = 6  # points on both sides of a number in its cell, in the widest of all usual types
 in_style = mpl.rc_context(STYLE)  # for a function that draws: what it writes is of one size
 Line = TypeVar("Line")
 Look = TypeVar("Look")
@@ -122,6 +124,7 @@ class Picture:
         with mpl.rc_context(STYLE):
             figure.draw_without_rendering()  # what stands where is known then
             figure.set_layout_engine("none")  # the dark one is the same picture, label for label
+            _shorten(figure)
             wide = figure.get_figwidth()
             widths = (wide, PHONE) if len(figure.axes) == 1 and wide > PHONE else (wide,)
             light = [_drawn(_resized(figure, inches)) for inches in widths]
@@ -298,6 +301,19 @@ def ink_cells(axes: Axes, image: Any) -> None:
             column, row = text.get_position()
             face = to_hex(image.cmap(image.norm(matrix[round(row), round(column)])))
             text.set_color(ink(face))
+
+
+def _shorten(figure: Figure) -> None:
+    """Where a cell is too narrow for its number, all numbers do without their first 0: .92, 1."""
+    held = [(axes, text) for axes in figure.axes for text in axes.texts if text.get_gid() == CELL]
+    held = [each for each in held if re.fullmatch(r"\u2212?(0\.\d\d|1\.00)", each[1].get_text())]
+    if any(
+        text.get_window_extent().width + 2 * FREE
+        > axes.bbox.width / abs(np.diff(axes.get_xlim())[0])
+        for axes, text in held
+    ):
+        for _, text in held:
+            text.set_text(re.sub(r"0(?=\.)|\.00", "", text.get_text()))
 
 
 def _recolour(artist: Artist) -> None:

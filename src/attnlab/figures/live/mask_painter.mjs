@@ -1,4 +1,4 @@
-// Draws MaskPainter: what the mask does to a text, the weights, whose cells are painted, and beside them the mask in both conventions.
+// Draws MaskPainter: what the mask does to a text, the weights, whose cells are painted, what comes next beside their last row, and on request the mask in both conventions.
 
 import { FAINT, element, grid, mount, moved, setText, settling, shade, slider } from "./figure.mjs";
 
@@ -33,6 +33,7 @@ function draw(body, model) {
   const whose = element("summary");
   const numbers = element("details", {}, whose, told, counted);
   const effect = element("p", { class: "effect finding", "aria-live": "polite" });
+  const outcome = element("div", { class: "outcome", "aria-live": "polite" });
   const change = (input) => model.send({ change: input });
 
   const choose = (row) => {
@@ -149,9 +150,10 @@ function draw(body, model) {
       element("div", { class: "presets" },
         element("div", { class: "presets", role: "group", "aria-label": "preset" }, ...buttons),
         element("div", { class: "numbers" }, length.node, reach.node)),
-      element("div", { class: "panels" }, painted(tokens),
-        element("div", { class: "conventions" }, ...letters.map(({ node }) => node),
-          element("p", { class: "hint" }, "Filled: True."))),
+      element("div", { class: "panels" }, painted(tokens), outcome),
+      element("details", {}, element("summary", {}, "The mask in PyTorch’s two functions"),
+        element("p", { class: "hint" }, "Filled: True."),
+        element("div", { class: "conventions" }, ...letters.map(({ node }) => node))),
       numbers, said,
       element("p", { class: "hint" },
         "Click or drag to block and open cells. Arrow keys move, Space blocks or opens, Shift + arrow paints on."),
@@ -189,6 +191,9 @@ function draw(body, model) {
     setText(counted, state.counted);
     setText(effect, state.effect);
     effect.hidden = !state.effect;
+    outcome.hidden = !state.following.length;
+    outcome.replaceChildren(...state.following.map(({ by, said, right }) =>
+      element("p", { class: right ? "right" : "wrong" }, `${by} `, element("strong", {}, `→ ${said} ${right ? "✓" : "✗"}`))));
     choose(Math.min(chosen, tokens.length - 1));
   };
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import traitlets
@@ -34,6 +34,24 @@ CONVENTIONS = {
 }
 
 
+class Next(NamedTuple):
+    """What comes next in a text: by which mask, what, and whether it is right."""
+
+    by: str
+    said: str
+    right: bool
+
+    def __str__(self) -> str:
+        return f"{self.by} → {self.said} {'✓' if self.right else '✗'}"
+
+
+class Effect(NamedTuple):
+    """What a mask does to a text: a line on it, and what comes next, by it and by others."""
+
+    told: str
+    following: Sequence[Next] = ()
+
+
 class MaskPainter(WithRows):
     """Weights whose cells are blocked and opened by pointer or keyboard.
 
@@ -41,7 +59,7 @@ class MaskPainter(WithRows):
         scores: (N, N), scaled, of every query with every key.
         tokens: N labels, of queries and keys alike.
         preset: one of PRESETS, the mask to begin with.
-        effect: of a mask, (N, N) bool, True = attend, a sentence on what it does to a text.
+        effect: of a mask, (N, N) bool, True = attend, what it does to a text.
     Raises:
         ValueError: sizes do not fit, or there is no such preset.
 
@@ -68,7 +86,7 @@ class MaskPainter(WithRows):
         scores: Any,
         tokens: Sequence[str],
         preset: str = "none",
-        effect: Callable[[np.ndarray], str] | None = None,
+        effect: Callable[[np.ndarray], Effect] | None = None,
     ) -> None:
         count = len(tokens)
         super().__init__(
@@ -128,6 +146,7 @@ class MaskPainter(WithRows):
             in_words(token, row, named) + closed(hidden)
             for token, row, hidden in zip(named, shares, ~mask, strict=True)
         ]
+        effect = inputs["effect"](mask) if inputs["effect"] else Effect("")
         return {
             "tokens": tokens,
             "named": named,
@@ -135,7 +154,8 @@ class MaskPainter(WithRows):
             "blocked": (~mask).tolist(),
             "told": told,
             "counted": counted(tokens, mask),
-            "effect": inputs["effect"](mask) if inputs["effect"] else "",
+            "effect": effect.told,
+            "following": [each._asdict() for each in effect.following],
             "preset": inputs["preset"],
             "presets": list(PRESETS),
             "length": inputs["length"],
@@ -166,7 +186,7 @@ class MaskPainter(WithRows):
         super()._do(message)
 
     def summary(self) -> str:
-        return f"preset {self.preset}. {self.state['counted']} {self.state['effect']}".rstrip()
+        return f"preset {self.preset}. {self.state['counted']} {_in_a_line(self.state)}".rstrip()
 
     def controls(self) -> Values:
         return {"preset": PRESETS}
@@ -277,6 +297,12 @@ def _bools(numbers: np.ndarray) -> np.ndarray:
     return mask
 
 
+def _in_a_line(state: Values) -> str:
+    """What the mask does to the text."""
+    following = ", ".join(str(Next(**each)) for each in state["following"])
+    return f"{state['effect']}. {following}" if following else state["effect"]
+
+
 def _still(preset: str, state: Values) -> str:
     """One mask: its weights, and both conventions."""
     weights, blocked = np.array(state["weights"]), np.array(state["blocked"])
@@ -289,5 +315,5 @@ def _still(preset: str, state: Values) -> str:
         for each in state["conventions"]
     ]
     told = f"<p>Preset {preset}. {html.escape(state['counted'])} Hatched: blocked.</p>"
-    effect = f"<p><b>{html.escape(state['effect'])}</b></p>" if state["effect"] else ""
+    effect = f"<p><b>{html.escape(_in_a_line(state))}</b></p>" if state["effect"] else ""
     return f"{told}{effect}{table}{fallback.beside(*letters)}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
+from matplotlib.ticker import MaxNLocator
 
 from attnlab.figures.arrays import as_array
 from attnlab.figures.picture import (
@@ -25,8 +26,9 @@ from attnlab.figures.picture import (
 
 LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 APART = 0.05  # nats below the honest best, by looking ahead, or above it, by learning less
-LOW = 0.3  # nats, where a log scale of losses begins; what is less stands there
+FAR = 6  # times the honest best, where an axis of losses ends: an arrow runs on
 ZONE = "#ececec"  # below the honest best
+NAMED = 48  # points from 0 to the end of names: a number stands between
 STROKES = ("-", "--", ":")
 WRONG = {  # what is, in models that the lesson breaks
     "wrong axis": "softmax over queries",
@@ -172,54 +174,54 @@ def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str
         best: the honest best.
         text: what they are trained on.
     """
-    figure, [[place]] = new_figure(width=7.6, height=4)
-    leaky = {name for name, (trained, cut) in models.items() if cut - trained > LEAKS}
-    right = max(10, *(cut for _, cut in models.values()))
+    figure, [[place]] = new_figure(width=7.6, height=4.2)
+    leaky = [name for name, (trained, cut) in models.items() if cut - trained > LEAKS]
+    end = FAR * best
     place.axvline(best, color=GREY, linewidth=1, zorder=0)
     for y, (name, (trained, cut)) in enumerate(models.items()):
-        colour, (start, end) = ORANGE if name in leaky else BLUE, np.maximum((trained, cut), LOW)
-        jump = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.4, "shrinkB": 6}
-        beside: Any = {"textcoords": "offset points", "va": "center"}
+        colour, ring = ORANGE if name in leaky else BLUE, min(cut, end)
+        beside: Any = {"textcoords": "offset points", "va": "center", "color": colour}
+        told, said = f"{trained:.2f}", f"{cut:.2f}"
         if name in leaky:
-            place.annotate("", (end, y), (start, y), arrowprops=jump)
-            place.plot(end, y, "o", color=colour, markersize=11, mfc="white", mew=2.4)
-            place.annotate(f"{cut:.2f}", (end, y), (11, 0), color=colour, **beside)
-        place.plot(start, y, "o", color=colour, markersize=11)
-        away, side = (-11, "right") if name in leaky else (11, "left")
-        place.annotate(f"{trained:.2f}", (start, y), (away, 0), ha=side, color=colour, **beside)
-        beside["xycoords"] = place.get_yaxis_transform()
-        place.annotate(WRONG.get(name, ""), (0, y), (-8, -9), ha="right", color=QUIET, **beside)
-    place.annotate(
-        f"honest best, {best:.2f}",
-        (best, -0.6),
-        (0, 4),
-        textcoords="offset points",
-        ha="center",
-        color=QUIET,
-    )
-    names = [f"{name}\n" if name in WRONG else name for name in models]  # room for a line
-    place.set(xscale="log", xlim=(LOW * 0.22, right * 6), ylim=(len(models) - 0.5, -0.6))
-    place.set_yticks(range(len(models)), names)
-    for name, label in zip(models, place.get_yticklabels(), strict=True):
-        label.set_color(ORANGE if name in leaky else "black")
-    ticks = [each for each in (1, 10, 100) if each <= right]
-    place.set_xticks([LOW, *ticks], [f"≤ {LOW:g}", *map(str, ticks)])
-    place.set_xlabel(f"loss on {text}, nats, log scale")
+            jump: Any = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.4}
+            jump["shrinkB"] = 8 if cut <= end else 0
+            place.annotate("", (ring, y), (trained, y), arrowprops=jump)
+            place.annotate(told, (trained, y), (-11, 0), ha="right", **beside)
+        elif told != said:
+            said = f"{told} → {said}"
+        if cut <= end:
+            look: Any = {"mfc": "white", "mew": 2.4, "clip_on": False}
+            place.plot(ring, y, "o", color=colour, markersize=17, **look)
+        place.plot(trained, y, "o", color=colour, markersize=9, clip_on=False)
+        place.annotate(said, (ring, y), (13 if cut <= end else 6, 0), **beside)
+        beside |= {"xycoords": place.get_yaxis_transform(), "ha": "right"}
+        is_told = f"{name}: {'leaks' if name in leaky else 'honest'}"
+        place.annotate(is_told, (0, y), (-NAMED, 8 if name in WRONG else 0), **beside)
+        beside["color"] = QUIET
+        place.annotate(WRONG.get(name, ""), (0, y), (-NAMED, -9), **beside)
+    if leaky:
+        y, at = list(models).index(leaky[0]), min(models[leaky[0]][1], end)
+        over: Any = {"textcoords": "offset points", "color": QUIET}
+        ground = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
+        place.annotate("in training", (0, y), (0, 13), bbox=ground, **over)
+        place.annotate("cut off", (at, y), (0, 13), ha="center", **over)
+    place.text(best, -0.65, f"honest best, {best:.2f}", ha="center", color=QUIET)
+    place.set(xlim=(0, end), ylim=(len(models) - 0.5, -0.6), yticks=[])
+    ticks = MaxNLocator(5, steps=[1, 2, 5, 10])
+    place.set_xticks([tick for tick in ticks.tick_values(0, end) if tick <= end])
+    place.set_xlabel(f"loss on {text}, nats")
     place.spines["left"].set_visible(False)
-    place.spines["bottom"].set_bounds(LOW, right)
-    place.tick_params(which="both", length=0)
-    place.tick_params(axis="y", pad=8)
-    place.minorticks_off()
+    place.tick_params(length=0)
     words = (f"{name}: {trained:.2f} and {cut:.2f}" for name, (trained, cut) in models.items())
     title = ""
     if leaky and all(models[name][0] < best - APART < models[name][1] for name in leaky):
         title = f"On {text}, each leak beats the honest best until texts are cut off"
     return Picture(
         figure,
-        f"On a log scale, a dot a model for its loss in training on {text}, beside the honest "
-        f"best, {best:.2f}; where it leaks, an arrow to a ring, its loss on texts that are cut "
-        f"off. {'; '.join(words)}.",
-        f"{title}\nDot: in training. Ring: texts are cut off after each word. Orange: it leaks.",
+        f"A dot a model for its loss in training on {text}, and a ring for its loss on texts that "
+        f"are cut off, beside the honest best, {best:.2f}; where it leaks, an arrow goes from the "
+        f"dot to the ring, or past {end:.1f} off the axis. {'; '.join(words)}.",
+        f"{title}\nDot: loss in training. Ring: on texts that are cut off after each word.",
     )
 
 

@@ -9,7 +9,8 @@ import torch
 
 from attnlab import small
 from attnlab.checks.reference import weights as soft_weights
-from attnlab.small import measure
+from attnlab.figures.live.mask_painter import Effect, Next
+from attnlab.small import grammar, measure
 from attnlab.small.model import Block
 
 Tensor = torch.Tensor
@@ -49,13 +50,15 @@ def reader_by(attention: Callable[..., tuple[Tensor, Tensor]]) -> Callable[[Sequ
     return lambda words: attention(*inside(words))[1][0]
 
 
-def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray], str]]:
+def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray], Effect]]:
     """What `MaskPainter` takes of that head.
 
+    Args:
+        words: N that the small model knows; the first noun is the subject.
     Returns:
         scores: (N, N), scaled.
-        told: of a mask, (N, N) bool, True = attend, what the last word reads where it is open, the
-            verb that the model expects after it, and whether it expects the same without a mask.
+        effect: of a mask, (N, N) bool, True = attend, what the last word reads where it is open,
+            and the verb that the model expects after it, without a mask and with this one.
     """
     layer, head = small.head("subject")
     x, Wq, Wk, Wv = inside(words)
@@ -63,7 +66,7 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
     scores: np.ndarray = (q @ k.mT / q.shape[-1] ** 0.5).numpy()
     model = small.load()
 
-    def after(mask: np.ndarray) -> tuple[np.ndarray, str]:
+    def after(mask: np.ndarray) -> tuple[np.ndarray, str, float]:
         read = torch.from_numpy(
             soft_weights(scores.copy(), np.eye(len(words)), mask.copy(), scale=1)
         )
@@ -76,19 +79,22 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
             return out
 
         shares = measure.verbs(model, words, change)
-        return read[-1].numpy(), max(shares, key=lambda each: shares[each])
+        verb = max(shares, key=lambda each: shares[each])
+        return read[-1].numpy(), verb, shares[verb]
 
-    everything = np.ones(scores.shape, dtype=bool)
-    _, free = after(everything)
+    nouns = {**dict.fromkeys(grammar.SINGULAR, "runs"), **dict.fromkeys(grammar.PLURAL, "run")}
+    right = next(nouns[word] for word in words if word in nouns)
 
-    def told(mask: np.ndarray) -> str:
-        read, verb = after(mask)
+    def following(by: str, verb: str, share: float) -> Next:
+        return Next(by, f"{verb} {share:.2f}", verb == right)
+
+    free = following("no mask", *after(np.ones(scores.shape, dtype=bool))[1:])
+
+    def effect(mask: np.ndarray) -> Effect:
+        read, verb, share = after(mask)
         at = int(read.argmax())
         most = "itself" if at == len(words) - 1 else f"“{words[at]}”"
-        most = f"{most} ({read.max():.2f})" if read.any() else "nothing"
-        said = f"“{words[-1]}” reads {most}: the verb is “{verb}”"
-        if mask.all():
-            return said
-        return f"{said}, as with no mask" if verb == free else f"{said}; with no mask, “{free}”"
+        told = f"“{words[-1]}” reads {most if read.any() else 'nothing'}: next, “{verb}”"
+        return Effect(told, [free, following("this mask", verb, share)])
 
-    return scores, told
+    return scores, effect

@@ -43,7 +43,7 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     rows = max(len(queries) for _, queries, _, _ in panels.values())
     figure, axes = new_figure(
         columns=len(panels),
-        width=min(0.55 * sum(widths), WIDEST),
+        width=min(0.57 * sum(widths), WIDEST),
         height=2.0 + 0.5 * rows,
         width_ratios=[len(keys) for _, _, keys, _ in panels.values()],
     )
@@ -85,16 +85,29 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
             if framed:
                 told = f"“{queries[framed[0]]}” finds nothing ahead"
         for n in framed:
-            frame(place, n, int(np.argmin(hidden[n])), wide=int((~hidden[n]).sum()))
             place.get_yticklabels()[n].set(color=ORANGE, weight="bold")
+        for first, high in _blocks(hidden, framed):
+            opened = ~hidden[first]
+            frame(place, first, int(opened.argmax()), int(opened.sum()), high)
         place.set_title(f"{heading}\n{told}".strip())
-        place.set_xlabel("is read")
-    axes[0, 0].set_ylabel("reads")
+    axes[0, 0].set(xlabel="is read", ylabel="reads")
     return Picture(
         figure,
         f"{len(panels)} heatmaps of weights, one row a query, one column a key. {' '.join(words)}",
         title,
     )
+
+
+def _blocks(hidden: np.ndarray, rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Rows that follow each other and may read the same: the first, and how many."""
+    blocks: list[tuple[int, int]] = []
+    for n in rows:
+        first, high = blocks[-1] if blocks else (n, 0)
+        if first + high == n and (hidden[n] == hidden[first]).all():
+            blocks[-1:] = [(first, high + 1)]
+        else:
+            blocks.append((n, 1))
+    return blocks
 
 
 def _hidden(panel: Panel) -> np.ndarray:

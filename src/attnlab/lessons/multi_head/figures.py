@@ -17,6 +17,7 @@ from attnlab.figures.picture import (
     GREY,
     ORANGE,
     PURPLE,
+    QUIET,
     Picture,
     in_style,
     new_figure,
@@ -25,6 +26,7 @@ from attnlab.figures.picture import (
 Numbers = Any  # nested lists, an array or a tensor
 GUESS, NEARLY = 0.25, 0.95  # right answers: by chance, and nearly all
 ASKED = {"front": BLUE, "twin": ORANGE}
+ELSEWHERE = "elsewhere"
 OWNERS = (BLUE, ORANGE, GREEN, PURPLE)
 
 
@@ -99,41 +101,49 @@ def patterns(maps: Mapping[str, Numbers], names: Sequence[str]) -> Picture:
         for model, own in maps.items()
         for head, weights in enumerate(own[0])
     }
-    figure, axes = new_figure(columns=len(panels), width=3.3 * len(panels), height=4.2)
+    figure, axes = new_figure(columns=len(panels), width=3.3 * len(panels), height=4.5)
     words, shares = [], {}
     for place, (title, matrix) in zip(axes[0], panels.items(), strict=True):
-        faces = dict.fromkeys(np.ndindex(matrix.shape), (GREY, 0.1))
-        found: dict[str, list[float]] = {who: [] for who in ASKED}
+        faces = {at: (GREY, 0.1 + 0.9 * float(weight)) for at, weight in np.ndenumerate(matrix)}
+        found: dict[str, list[float]] = {who: [] for who in (*ASKED, ELSEWHERE)}
         for n, twin in enumerate(twins):
-            for m, (who, colour) in zip((n - 1, twin), ASKED.items(), strict=True):
+            for m, colour in zip((n - 1, twin), ASKED.values(), strict=True):
                 if m >= 0:
                     faces[n, m] = (colour, 0.12 + 0.88 * float(matrix[n, m]))
-                    found[who].append(float(matrix[n, m]))
+            if n:  # a row that has both
+                both = (matrix[n, n - 1], matrix[n, twin])
+                others = matrix[n].sum() - matrix[n, [*{n - 1, twin}]].sum()
+                for own, weight in zip(found.values(), (*both, others), strict=True):
+                    own.append(float(weight))
         _cells(place, faces)
         place.set_xticks(range(len(names)), names, rotation=90)
         place.set_yticks(range(len(names)), names)
         place.tick_params(length=0, labelcolor="black")
         place.spines[:].set_visible(False)
         place.set_aspect("equal")
-        place.set_title(title, pad=28)
+        place.set_title(title, pad=48)
         share = {who: float(np.mean(each)) for who, each in found.items()}
-        for (who, each), at in zip(share.items(), ("left", "right"), strict=True):
-            own: Any = {"transform": place.transAxes, "va": "bottom", "color": ASKED[who]}
-            place.text(at == "right", 1.04, f"{who} {each:.2f}", ha=at, **own)
+        spots = (("left", 1.15), ("right", 1.15), ("left", 1.03))
+        for (who, each), (at, y) in zip(share.items(), spots, strict=True):
+            aside: Any = {"transform": place.transAxes, "va": "bottom", "ha": at}
+            colour = ASKED.get(who, QUIET)
+            place.text(at == "right", y, f"{who} {each:.2f}", color=colour, **aside)
         shares[title] = share
         told_all = ", ".join(f"{who} {each:.2f}" for who, each in share.items())
         words.append(f"{title}: {told_all}")
-    single = [min(share.values()) > 0.15 for title, share in shares.items() if title in maps]
-    heads = [share for title, share in shares.items() if title not in maps]
+    both_of = {title: {who: share[who] for who in ASKED} for title, share in shares.items()}
+    single = [min(share.values()) > 0.15 for title, share in both_of.items() if title in maps]
+    heads = [share for title, share in both_of.items() if title not in maps]
     mostly = sorted(who for share in heads for who, each in share.items() if each > 0.5)
     title = "One head blends front and twin; two heads split them"
     return Picture(
         figure,
         f"{len(panels)} tables of weights over the queue {', '.join(names)}, one row a query; the "
-        "visitor in front is blue and the twin orange, the stronger the more weight. "
-        f"Mean weight, {'; '.join(words)}.",
+        "visitor in front is blue, the twin orange, others are grey, the stronger the more weight. "
+        f"Mean weight of rows that have both, {'; '.join(words)}.",
         f"{title if all(single) and mostly == [*ASKED] else ''}\n"
-        "A row asks. Blue: who is in front; orange: its twin, of the same subject. Numbers: means.",
+        "A row asks. Blue: who is in front; orange: its twin, of the same subject. "
+        "Numbers: means of rows that have both.",
     )
 
 
@@ -187,7 +197,7 @@ def attraction(shares: Mapping[str, Mapping[str, float]]) -> Picture:
         "Bars, the share of verbs in the singular after a subject and a noun nearer to the verb, "
         f"each in the singular or the plural; what is wrong is strong. {'; '.join(words)}.",
         f"{title}\nThe first noun is the subject."
-        + (f" {' or '.join(right).capitalize()}, no verb is wrong." if right else ""),
+        + (f" No verb is wrong {', nor '.join(right)}." if right else ""),
     )
 
 

@@ -16,6 +16,7 @@ from attnlab.figures.live.parts import (
     Part,
     Place,
     across,
+    arc,
     box,
     dot,
     line,
@@ -29,9 +30,10 @@ MOST = 3  # words that are written
 ALIKE = 0.005  # between the largest weight and the smallest of equal ones
 SAME = "word comes", "two words come", "three words come"
 MORE = "…"  # for words at the beginning that have no room
-HIGH, READ, NEW, UNDER, WAS = 165, 30, 84, 115, 157  # of the sheet; y of what is on it
-GIVEN, YOURS, NAME = "given", "with yours", "the model’s own"  # at the left of what is on a line
-SIZES, GAP, EDGE, BREAK = (26, 24, 22, 20, SMALL), 10, 8, 12
+HIGH, TOLD, NEW, UNDER, WAS = 181, 17, 100, 131, 173  # of the sheet; y of what is on it
+GIVEN, YOURS, NAME = "given", "with yours", "the model’s own"  # over, or at the left of, words
+SIZES, GAP, EDGE, BREAK = (26, 24, 22, 20, SMALL), 10, 4, 24  # a break is before what is new
+PULL, THICK = 36, 5  # of the arc
 BADGE = 15  # how far a sign reaches
 TICK = (-5.5, 0.5), (-1.5, 4.5), (5.5, -4.5)
 CROSS = (-4, -4), (0, 0), (4, -4), (0, 0), (4, 4), (0, 0), (-4, 4), (0, 0)
@@ -86,7 +88,7 @@ def _told(given: Sequence[str], new: Sequence[Written], n: int) -> str:
 
 
 class _Sheet:
-    """Three lines under each other: words that are given, those written now, and those before."""
+    """Words that are given and, after a bar, those written now; under these those before."""
 
     def __init__(
         self, given: Sequence[str], own: Sequence[Written], new: Sequence[Written]
@@ -94,17 +96,17 @@ class _Sheet:
         self.both = [(a.word, b.word) for a, b in zip(own, new, strict=False)]
         self.new, self.start = new, len(given)
         slots = [max(each, key=len) for each in self.both]
-        left = across([NAME], SMALL) + BREAK
         wholes = ((size, 0) for size in SIZES)
         fewer = ((SMALL, skipped) for skipped in range(2, len(given)))
-        self.size, self.skipped = next(
-            (size, skipped)
-            for size, skipped in (*wholes, *fewer)
-            if max(across(each, size, GAP) for each in (self._seen(given, skipped), slots))
-            <= WIDE - EDGE - left
-        )
-        self.read = self._seen(given, self.skipped)
-        self.at, self.written = (places(each, self.size, GAP, left) for each in (self.read, slots))
+        for self.size, self.skipped in (*wholes, *fewer):
+            self.read = self._seen(given, self.skipped)
+            reads, writes = (across(each, self.size, GAP) for each in (self.read, slots))
+            left = max(reads, across([NAME], SMALL))
+            if left + BREAK + max(writes, across([YOURS], SMALL)) <= WIDE - EDGE:
+                break
+        self.left, self.bar = left - reads, left + BREAK / 2
+        self.at = places(self.read, self.size, GAP, self.left)
+        self.written = places(slots, self.size, GAP, left + BREAK)
 
     @staticmethod
     def _seen(given: Sequence[str], skipped: int) -> list[str]:
@@ -113,36 +115,42 @@ class _Sheet:
 
     def parts(self, many: int) -> list[Part]:
         """So many words are written; from the word before the last one goes its largest look."""
+        after = self.bar + BREAK / 2
         parts = [
-            word("given", 0, READ, GIVEN, GREY, "start", SMALL, 700),
-            word("yours", 0, NEW, YOURS, ORANGE, "start", SMALL, 700),
-            word("own", 0, WAS, NAME, BLUE, "start", SMALL, 700),
+            word("given", self.left, TOLD, GIVEN, GREY, "start", SMALL, 700),
+            word("yours", after, TOLD, YOURS, ORANGE, "start", SMALL, 700),
+            word("own", after - BREAK, WAS, NAME, BLUE, "end", SMALL, 700),
+            line("bar", [(self.bar, NEW - 22), (self.bar, WAS + 4)], GREY, 1.5, 0.6),
         ]
         if many:
-            weights = self.new[many - 1].weights
-            if max(weights) - min(weights) >= ALIKE:
-                parts.append(self._around("looks", weights.index(max(weights)), 0.25, 0))
-            parts.append(self._around("asks", len(weights) - 1, 0, 2.5))
+            weights, floor = self.new[many - 1].weights, NEW - 0.75 * self.size - 11
+            (asks, text), most = self._place(len(weights) - 1), max(weights)
+            if most - min(weights) >= ALIKE:
+                to, _ = self._place(weights.index(most))
+                look = asks, to, floor, most, ORANGE
+                parts.append(arc("looks", *look, thickest=THICK, pull=PULL))
+                share, y = f"{most:.2f}", floor - 0.75 * PULL - 6
+                parts.append(word("share", (asks + to) / 2, y, share, ORANGE, size=SMALL))
+            wide = across([text], self.size) + GAP - 4
+            corner, size = (asks - wide / 2, floor + 2), (wide, self.size + 14)
+            parts.append(box("asks", corner, size, ORANGE, 0, 2.5))
         for n, text in enumerate(self.read):
-            parts.append(word(f"read {n}", self.at[n], READ, text, size=self.size))
+            parts.append(word(f"read {n}", self.at[n], NEW, text, size=self.size))
         for n, (x, (own, new)) in enumerate(zip(self.written, self.both, strict=True)):
             parts.append(word(f"own {n}", x, WAS, own, BLUE, size=self.size, weight=700))
             if n < many:
                 parts.append(word(f"new {n}", x, NEW, new, ORANGE, size=self.size, weight=700))
                 same = own == new
-                look = (BLUE, TICK) if same else (ORANGE, CROSS)
-                parts += _badge(f"{'same' if same else 'differs'} {n}", x, UNDER, *look)
+                sign = (BLUE, TICK) if same else (ORANGE, CROSS)
+                parts += _badge(f"{'same' if same else 'differs'} {n}", x, UNDER, *sign)
         return parts
 
-    def _around(self, key: str, n: int, filled: float, edge: float) -> Part:
-        """A box around a word, counted from the first that is given."""
+    def _place(self, n: int) -> tuple[float, str]:
+        """Where a word is, counted from the first that is given, and the word."""
         if n < self.start:
             at = max(n - self.skipped + (self.skipped > 0), 0)
-            x, y, text = self.at[at], READ, self.read[at]
-        else:
-            x, y, text = self.written[n - self.start], NEW, self.both[n - self.start][1]
-        wide, top = across([text], self.size) + GAP - 4, y - 0.75 * self.size - 9
-        return box(key, (x - wide / 2, top), (wide, self.size + 14), ORANGE, filled, edge)
+            return self.at[at], self.read[at]
+        return self.written[n - self.start], self.both[n - self.start][1]
 
 
 def _badge(key: str, x: float, y: float, colour: Colour, sign: Sequence[Place]) -> list[Part]:
