@@ -15,6 +15,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
+    PAGE,
     QUIET,
     Picture,
     draw_heatmap,

@@ -12,6 +12,7 @@ from attnlab.figures.picture import (
     BLUE,
     GREY,
     ORANGE,
+    PAGE,
     QUIET,
     Picture,
     draw_heatmap,
@@ -83,7 +84,7 @@ def reading_on(shares: Mapping[str, Any], first: int, focus: str) -> Picture:
     places = np.arange(first, first + len(rows[whole]))
     late = {name: row[places > LONGEST_RUN].mean() for name, row in rows.items()}
     alone = late[focus] >= HALF > max(share for name, share in late.items() if name != focus)
-    figure, [[axes]] = new_figure(width=7.6, height=4)
+    figure, [[axes]] = new_figure(width=PAGE, height=4)
     near = [name for name, row in rows.items() if 0 < abs(row - rows[whole]).mean() < NEAR]
     near = [name for name in near if name != focus]
     for name, row in rows.items():
