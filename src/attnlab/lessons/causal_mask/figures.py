@@ -175,7 +175,7 @@ def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str
         best: the honest best.
         text: what they are trained on.
     """
-    figure, [[place]] = new_figure(width=7.6, height=4.2)
+    figure, [[place]] = new_figure(width=PAGE, height=4.2)
     leaky = [name for name, (trained, cut) in models.items() if cut - trained > LEAKS]
     end = FAR * best
     place.axvline(best, color=GREY, linewidth=1, zorder=0)
