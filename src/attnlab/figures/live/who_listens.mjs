@@ -42,7 +42,7 @@ function arches({ words, names, onChoose, onHover }) {
   const { middles, end } = inLine(words);
   const width = MARGIN + end + WIDE;
   const base = Math.min(Math.max((middles.at(-1) - middles[0]) / 2 + LEG, LOW), HIGH);
-  const height = base + 26;
+  const height = base + 24;
   const weights = middles.map(() => []);
   const paths = middles.map(() => drawn("path"));
   const [most, own] = ["most", "own"].map((name) => drawn("text", { class: name }));
