@@ -78,6 +78,12 @@ def test_nothing_meets_the_words_in_any_lesson_and_a_phone_shows_them_large_enou
             assert smallest * PHONE / (72 * panel) >= 13, lesson
 
 
+def test_what_comes_out_is_named_in_each_lesson(figures_shown: dict[str, Figure]) -> None:
+    for lesson, figure in figures_shown.items():
+        labels = [text.get_text() for text in figure.axes[1].texts]
+        assert labels.count("output (N, d)") == 1, lesson
+
+
 def test_only_in_cross_attention_do_keys_come_from_elsewhere(
     figures_shown: dict[str, Figure],
 ) -> None:
@@ -94,6 +100,7 @@ def test_what_is_lit_is_said_and_lit_in_the_dark() -> None:
     assert lit.alt.endswith("Lit: the queries, W_o and the mask.")
     assert "Lit" not in plain.alt
     assert "This lesson" not in plain.title
+    assert block("mask").title == "This lesson: the mask, which sets scores to −∞"
     assert lit.rows[0][1] != plain.rows[0][1]
 
 

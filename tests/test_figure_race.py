@@ -14,7 +14,16 @@ import pytest
 import torch
 
 from attnlab.figures.live import Race
-from attnlab.figures.live.race import HAIR, LETTERS, STILLS, THICKEST, Entry, recording, width
+from attnlab.figures.live.race import (
+    ASKED,
+    HAIR,
+    LETTERS,
+    STILLS,
+    THICKEST,
+    Entry,
+    recording,
+    width,
+)
 from attnlab.lessons.training import race
 from tests.figure_lab import lessons_with
 
@@ -177,11 +186,18 @@ def test_only_what_is_lit_is_as_thick_as_its_slope() -> None:
 
 def test_chance_and_1_are_named_once_where_each_bar_has_its_lines(figure: Race) -> None:
     named = re.findall(r'<text x="([\d.-]+)"[^>]*>([^<]+)<', figure.state["scale"])
-    assert [word for _, word in named] == ["0", "chance", "each seed", "1"]
-    for each in figure.state["racers"]:
+    assert [word for _, word in named] == ["0", "each seed", "1"]
+    for n, each in enumerate(figure.state["racers"]):
         assert 'd="M0 0V24M200 0V24"' in each["bar"]
         assert 'd="M25 0V24"' in each["bar"]  # one of eight
-        assert "chance</text>" not in each["bar"]
+        over = re.findall(r'<text x="(\d+)" y="-4" text-anchor="middle"[^>]*>chance<', each["bar"])
+        assert over == ["25"] * (n == 0)
+
+
+def test_each_bar_is_in_the_middle_of_its_drawing(figure: Race) -> None:
+    for each in figure.state["racers"]:
+        [(top, tall)] = re.findall(r'viewBox="-2 (-?\d+) 244 (\d+)"', each["bar"])
+        assert int(top) + int(tall) / 2 == 12
 
 
 def test_every_state_has_strips_of_one_height(figure: Race) -> None:
@@ -199,6 +215,7 @@ def test_the_letters_stand_under_the_strips_and_mark_the_one_that_is_asked_for()
     for distance in (1, 12):
         drawn = Race(distance).state["letters"]
         found = re.findall(r"<text [^>]*?(bold)?\"?>(.)</text>", drawn)
+        assert f">{ASKED}</text>" in drawn
         assert "".join(letter for _, letter in found) == f"{LETTERS[:-1]}?"
         assert [n for n, (bold, _) in enumerate(found) if bold] == [16 - distance]
 

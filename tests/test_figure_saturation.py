@@ -12,7 +12,9 @@ import torch
 from attnlab.figures.live import Saturation
 from attnlab.figures.live.figure import short
 from attnlab.figures.live.saturation import (
+    HIGH,
     LIMIT,
+    TALL,
     WIDE,
     WIDTHS,
     ZOOM,
@@ -98,7 +100,28 @@ def test_the_lead_of_a_score_is_told_beside_the_ratio_that_softmax_makes_of_it()
     for (scores, weights), scale in zip((pictures[:2], pictures[2:]), (1, 8), strict=True):
         lead = (first - second) / scale
         assert f">{lead:.2f} ahead</text>" in scores
-        assert f", {np.exp(lead):.3g} × the next</text>" in weights
+        assert f">{np.exp(lead):.3g} × the next</text>" in weights
+
+
+def test_a_bracket_goes_from_the_next_score_to_the_largest() -> None:
+    for picture in Saturation(256, reader=11).state["pictures"][::2]:
+        at = sorted(float(x) for x in re.findall(r'<circle data-key="\d+" cx="([\d.]+)"', picture))
+        [ends] = re.findall(r'd="M([\d.]+) [\d.]+v-[\d.]+H([\d.]+)v', picture)
+        assert [float(each) for each in ends] == at[-2:]
+
+
+@pytest.mark.parametrize("d_k", [2, 1024])
+def test_words_beside_a_bar_meet_no_other_bar(d_k: int) -> None:
+    """Beside a tall one they are higher than all others; else they stand over the largest."""
+    for reader in range(1, 51):
+        figure = Saturation(d_k, reader=reader)
+        for way, picture in zip((RAW, SCALED), figure.state["pictures"][1::2], strict=True):
+            weights = np.sort(of_reader(d_k, reader, 4)[way]["weights"])
+            found = re.findall(r'y="([-\d.]+)"[^>]* dy="([-\d.]+)em"', picture)
+            lines = [float(y) + float(dy) * 15 for y, dy in found]
+            assert len(lines) == 2
+            top = HIGH * (1 - weights[-2 if weights[-1] > TALL else -1])
+            assert max(lines) < top
 
 
 def test_dots_stand_at_their_scores_on_an_axis_that_is_finer_once_divided() -> None:

@@ -69,11 +69,13 @@ def test_the_hard_answer_is_the_page_of_the_closest_key_and_is_flat() -> None:
     bar = hard.pop("bar")
     assert hard == {"weights": [0, 1, 0, 0], "answer": [10, 8, 16], "slope": [0, 0]}
     assert bar == pytest.approx([0, 10 / 35], abs=1e-4)
+    assert shelf().state["axis"] == ["0", "35"], "bars begin at 0, not at the least page"
 
 
 def test_a_bar_of_a_negative_answer_ends_at_0() -> None:
     state = two_alike([[-4], [-4], [6]]).state
     assert state["hard"]["bar"] == [0, 0.4]
+    assert state["axis"] == ["−4", "6"]
 
 
 def test_where_two_keys_tie_the_hard_answer_has_no_slope() -> None:
@@ -169,6 +171,18 @@ def test_no_name_stands_under_the_knob_or_on_another_name() -> None:
             assert (np.abs(middle) + half <= EDGE).all()
             for other, its_half in zip(middles[:at], halves[:at], strict=True):
                 assert (np.abs(middle - other) >= half + its_half).any()
+
+
+@pytest.mark.parametrize("values", [PAGES, [[7]] * 4])
+def test_the_query_is_named_at_its_knob_after_the_books(values: Any) -> None:
+    """Its name is nearer to the knob than any book's is, with an arrow to more salt and without."""
+    entries = ["salt"] * len(values[0])
+    figure = SoftLookup((1, 2), KEYS, values, BOOKS, axes=["x", "y"], entries=entries)
+    arrows = figure.state["arrows"]
+    away = np.linalg.norm(np.array(arrows["labels"][:5]) - arrows["tip"], axis=1)
+    assert away.argmin() == 4
+    assert len(arrows["labels"]) == 5 + (values is PAGES)
+    assert ">query</text>" in figure.fallback()
 
 
 def test_a_book_has_one_colour_in_every_picture_of_its_lesson() -> None:

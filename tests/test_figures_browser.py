@@ -1042,8 +1042,9 @@ def test_arcs_are_worked_by_keyboard(who_listens: FigureLab) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("End")
     who_listens.has_focus("sat")
-    expect(figure.locator("path.shown")).to_have_count(3)
+    expect(figure.locator(".arcs path:visible")).to_have_count(3)
     expect(figure.locator(".most")).to_have_text("0.60")
+    expect(figure.locator(".own")).to_have_text("0.34")
     expect(figure.locator(".told")).to_contain_text("“sat” listens most to “cat”")
     who_listens.answers("figure.row, figure.view", "(2, 'arcs')")
     assert who_listens.findings() == []

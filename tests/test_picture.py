@@ -393,8 +393,15 @@ def test_one_way_to_scale_is_said_to_be_level_where_no_other_is(others: float) -
     drawn = figures.scaling.four_measures([2, 4, 8, 16, 32], measured, 20)
     assert drawn.title.splitlines() == [
         "With none, one book takes 0.98 of a typical row by width 32",
-        "Level from width 8 on: root in all four, all in one, none in none.",
+        "From width 8 on, only root is level in all four charts.",
     ] * (others < 0.2)
+    assert all(measured.keys() <= words(part).keys() for part in parts(drawn)[0])
+
+
+def test_powers_of_ten_are_written_short() -> None:
+    fall = np.tile(np.geomspace(0.3, 1e-5, 5)[:, None], 4)
+    drawn = figures.scaling.four_measures([2, 4, 8, 16, 32], {"none": fall}, 20)
+    assert {"1", "0.01", "10⁻⁴"} <= {*words(parts(drawn)[0][1])}
 
 
 def test_who_misses_a_book_is_told_beside_all_factors_with_which_nobody_does() -> None:

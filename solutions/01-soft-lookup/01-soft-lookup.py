@@ -60,7 +60,7 @@ figures.opening()
 # marked, and the question mark at the end asks which one. A guess is right one time in eight. Five networks were
 # trained for this, anew for each distance, in 600 steps.
 #
-# Slide from 1 to 16. Which bars fall to chance, and where? Orange arrows show what is handed on. The thicker one is,
+# Slide from 1 to 16. Which bars fall to chance, and where? Orange lines show what is handed on. The thicker one is,
 # the larger its **slope**: how much a nudge there changes the answer's error. Where the slope is 0, training has
 # nothing to go by.
 

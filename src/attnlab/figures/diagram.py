@@ -61,22 +61,21 @@ BOXES = {
     "W_k": Box(0, "W_k", (1.56, _K), 0.7, BLUE, "(d, d_k)"),
     "W_v": Box(0, "W_v", (1.56, _V), 0.7, GREEN, "(d, d_v)"),
     "scores": Box(0, "Q Kᵀ", (4.38, 0), 0.82, PURPLE),
-    "scale": Box(1, "÷ √d_k", (0.54, 0), 0.82, PURPLE),
-    "mask": Box(1, "mask", (1.57, 0), 0.7, PURPLE),
-    "softmax": Box(1, "softmax", (2.695, 0), 1.0, PURPLE, "rows\nsum to 1"),
-    "mix": Box(1, "A V", (3.78, 0), 0.62, GREEN),
-    "W_o": Box(1, "W_o", (4.64, 0), 0.62, GREEN, "(d_v, d)"),
+    "scale": Box(1, "÷ √d_k", (0.46, 0), 0.76, PURPLE),
+    "mask": Box(1, "mask", (1.33, 0), 0.62, PURPLE),
+    "softmax": Box(1, "softmax", (2.27, 0), 0.9, PURPLE, "rows\nsum to 1"),
+    "mix": Box(1, "A V", (3.31, 0), 0.6, GREEN),
+    "W_o": Box(1, "W_o", (4.38, 0), 0.62, GREEN, "(d_v, d)"),
 }
 TABLES = {
-    "X": Table(0, (0.42, _K), "black", "X", "(N, d)"),
-    "context": Table(0, (0.42, (_K + _V) / 2), "black", "context", "(M, d)"),
+    "X": Table(0, (0.5, _K), "black", "X", "(N, d)"),
+    "context": Table(0, (0.5, (_K + _V) / 2), "black", "context", "(M, d)"),
     "Q": Table(0, (2.94, _Q), ORANGE, "Q (N, d_k)"),
     "K": Table(0, (2.94, _K), BLUE, "K (M, d_k)"),
     "V": Table(0, (2.94, _V), GREEN, "V (M, d_v)"),
 }
-# Where the second panel's steps are if heads are lit, which have to be joined before W_o.
-_WITH_HEADS = {"scale": 0.5, "mask": 1.45, "softmax": 2.48, "mix": 3.45}
-_JOIN = Box(1, "join", (4.46, 0), 0.8, GREEN)
+# If heads are lit they are joined before W_o.
+_JOIN = Box(1, "join", BOXES["W_o"].at, 0.8, GREEN)
 _ASIDE = 0.12, 0.06  # of the copies of a step that each head has
 _BELOW, _LOWEST = -0.62, -1.62  # then W_o is below it, and what comes out below that
 # What comes out of a step, above it.
@@ -87,10 +86,10 @@ _MADE = {
     "softmax": "A (N, M)",
     "mix": "Z (N, d_v)",
     "join": "(N, H·d_v)",
-    "W_o": "(N, d)",
+    "W_o": "output (N, d)",
 }
 # What can be lit around the steps: how far it goes, how many copies, and what they are.
-AROUND = {"table": (3.33, 1, "N × M numbers"), "heads": (3.93, 3, "H heads")}
+AROUND = {"table": (2.83, 1, "N × M numbers"), "heads": (3.77, 3, "H heads")}
 BEHIND = "behind"  # what is so called has a copy before it
 _OPTIONAL = ("mask", "W_o")
 _NAMES = {
@@ -105,6 +104,10 @@ _NAMES = {
     "table": "all that has N × M numbers",
     "heads": "the heads",
 }
+_DOES = {  # where it is all that is lit
+    "scale": ", which divides scores by √d_k",
+    "mask": ", which sets scores to −∞",
+}
 _SIZE = 13  # points: words that can be read on a phone, where a panel is as wide as the page
 _TALL, _CELL = 0.38, 0.11  # of a step, and of a number in a table
 _QUIET = "#e4e4e4"
@@ -112,11 +115,10 @@ _SCORES = np.array([[4.0, 1, 2, 0], [2, 5, 0, 3], [5, 1, 3, 1], [0, 4, 1, 3]])
 _ALT = (
     "Attention as a diagram. {sources}, which make Q, (N, d_k), K, (M, d_k), and V, (M, d_v). "
     "Q and K meet in Q Kᵀ, (N, M); then come ÷ √d_k, a mask that is optional, and softmax, whose "
-    "rows sum to 1: A, (N, M). A V is Z, (N, d_v); {after}."
+    "rows sum to 1: A, (N, M). A V is Z, (N, d_v); {after}, the output, (N, d)."
 )
 _JOINED = (
-    "each of H heads has its own W_q, W_k and W_v; all Z are joined, (N, H·d_v), and go through "
-    "W_o, (N, d)"
+    "each of H heads has its own W_q, W_k and W_v; all Z are joined, (N, H·d_v), and go through W_o"
 )
 
 
@@ -139,7 +141,9 @@ def block(*lit: str) -> Picture:
     )
     *most, last = [_NAMES.get(name, name) for name in lit] or [""]
     names = f"{', '.join(most)} and {last}" if most else last
-    title = f"This lesson: {names}" if lit else "Attention, and the shape of all that it makes"
+    title = "Attention: queries score keys, and the weights mix the values"
+    if lit:
+        title = f"This lesson: {names}{'' if most else _DOES.get(lit[0], '')}"
     shown = f" Lit: {names}." if lit else ""
     after = _JOINED if "heads" in lit else "W_o after it is optional"
     return Picture(draw(lit), _ALT.format(sources=sources, after=after) + shown, title)
@@ -160,7 +164,7 @@ def draw(lit: tuple[str, ...]) -> Figure:
         tables["X"] = tables["X"]._replace(at=(tables["X"].at[0], _Q))
     else:
         del tables["context"]
-        _words(axes[0, 0], (0.42, -1.2), "M = N", GREY)
+        _words(axes[0, 0], (TABLES["X"].at[0], -1.27), "M = N", GREY)
     has_heads = "heads" in lit
     boxes = _with_heads() if has_heads else BOXES
     _around(axes[0], lit)
@@ -175,7 +179,7 @@ def draw(lit: tuple[str, ...]) -> Figure:
             made = Table(box.panel, (box.at[0], _ABOVE), box.colour, _MADE[name])
             if box.at[1] == _BELOW:
                 made = made._replace(at=(box.at[0], _LOWEST), above="")
-                _words(axes[0, 1], (box.at[0] - 0.31, _LOWEST), _MADE[name], box.colour, ha="right")
+                _words(axes[0, 1], (box.at[0] - 0.36, _LOWEST), _MADE[name], box.colour, ha="right")
             _table(axes[0, box.panel], made, numbers[name], 0.9 if name in lit else 0.6)
     for name, table in tables.items():
         over = _ASIDE[0] if has_heads and name in ("Q", "K", "V") else 0
@@ -185,12 +189,9 @@ def draw(lit: tuple[str, ...]) -> Figure:
 
 def _with_heads() -> dict[str, Box]:
     """The steps with one more, which joins what comes out of all heads."""
-    boxes = {
-        name: box._replace(at=(_WITH_HEADS.get(name, box.at[0]), box.at[1]))
-        for name, box in BOXES.items()
-    }
-    last = boxes.pop("W_o")._replace(at=(_JOIN.at[0], _BELOW), under="(H·d_v, d)")
-    return boxes | {"join": _JOIN, "W_o": last}
+    last = BOXES["W_o"]._replace(at=(_JOIN.at[0], _BELOW), under="(H·d_v, d)")
+    steps = {name: box for name, box in BOXES.items() if name != "W_o"}
+    return steps | {"join": _JOIN, "W_o": last}
 
 
 def _own(place: Axes) -> None:
@@ -282,10 +283,10 @@ def _table(
     x, y = table.at
     left, top = x - columns * _CELL / 2, y + rows * _CELL / 2
     if is_lit:
-        wide = 1.14 if len(table.above) > len("context") else 0.8
-        low = top - rows * _CELL - (0.31 if table.under else 0.07)
+        wide, pad = (0.96, 0.13) if table.under else (1.14, 0.07)
+        low = top - rows * _CELL - pad - (0.25 if table.under else 0)
         look = {"facecolor": table.colour, "edgecolor": table.colour, "zorder": 2}
-        _rounded(place, (x - wide / 2, low), wide, top + 0.3 - low, **look)
+        _rounded(place, (x - wide / 2, low), wide, top + 0.23 + pad - low, **look)
     cells = "white" if is_lit else table.colour
     for (row, column), number in np.ndenumerate(numbers):
         corner = (left + column * _CELL, top - (row + 1) * _CELL)
@@ -316,7 +317,7 @@ def _around(panels: np.ndarray, lit: tuple[str, ...]) -> None:
                     look = {"facecolor": face, "edgecolor": edge, "linewidth": 1.6, "zorder": 0}
                     gid = BEHIND if copy else ""
                     _rounded(place, (x, low), to_x - x, high - low, gid=gid, **look)
-        _words(panels[1], (0.25, -0.6), label, PURPLE, ha="left", weight="bold")
+        _words(panels[1], (0.1, -0.6), label, PURPLE, ha="left", weight="bold")
 
 
 def _lines(
@@ -327,7 +328,7 @@ def _lines(
     for to in ("W_q", "W_k", "W_v"):
         source = "X" if to == "W_q" or "context" not in tables else "context"
         x, y = tables[source].at
-        beside = 0.42 if source in lit else 2.5 * _CELL + 0.06
+        beside = 0.5 if source in lit else 2.5 * _CELL + 0.06
         end = (boxes[to].left[0] - copies, boxes[to].at[1])
         _line(first, (x + beside, y), end, "black" if source in lit else GREY)
     x, _ = boxes["scores"].left

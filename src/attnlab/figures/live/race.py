@@ -27,9 +27,10 @@ from attnlab.figures.live.strokes import svg, text
 MOMENTS = ("before", "after")  # training
 STILLS = (1, 4, 5, 8, 12, 16)  # distances of the still figure
 LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
+ASKED = "which letter is marked?"
 EACH, LEFT, RIGHT, ABOVE = 30, 18, 18, 8  # room of a token, and around all of them
 HIGH, CHAIN = 56, 28  # how high a strip is, and how low in it a recurrent network's states are
-BELOW = 24  # of the letters under it
+BELOW = 50  # of the letters under it, and of what is asked of them
 DOT = 4.5  # across half a state
 THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
 LARGE, RUN = 7, 80  # of the signal: its radius where it begins, ms for a step
@@ -95,9 +96,9 @@ class Race(Figure):
                     "name": racer.name,
                     "slope": racer.slope(when),
                     "strip": racer.strip(when),
-                    "bar": bar(racer),
+                    "bar": bar(racer, says_chance=not n),
                 }
-                for racer in racers
+                for n, racer in enumerate(racers)
             ],
             "found": finding(distance, racers),
             "told": in_words(distance, racers),
@@ -216,7 +217,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _line(start: Point, *ends: Point, slope: float, lit: bool, bend: float = 0) -> str:
-    """From where information comes to where it goes; there it may have a tip."""
+    """From where information comes to where it goes."""
     x, y = start
     ways = "".join(
         f"M{x:g} {y:g}"
@@ -227,11 +228,6 @@ def _line(start: Point, *ends: Point, slope: float, lit: bool, bend: float = 0) 
     look = f'stroke="{ORANGE}"' if lit else FAINT
     fill = ' fill="none"' if bend else ""  # what is straight encloses nothing
     return f'<path d="{ways}"{fill} {look} stroke-width="{width(slope if lit else 0):.2f}"/>'
-
-
-def _tip(x: float, y: float, *, lit: bool) -> str:
-    """The head of an arrow to the right that ends at a point."""
-    return f'<path d="M{x:g} {y:g}l-6 -4v8z" {_ink(lit)}/>'
 
 
 def _dot(x: float, y: float, *, lit: bool) -> str:
@@ -249,8 +245,7 @@ def _chain(slopes: Sequence[float], marked: int) -> Iterator[str]:
     for place, slope in enumerate(slopes):
         x, lit = place * EACH, place >= marked
         if place + 1 < len(slopes):
-            yield _line((x, high), (x + EACH - 8, high), slope=slope, lit=lit)
-            yield _tip(x + EACH - 3, high, lit=lit)
+            yield _line((x + DOT, high), (x + EACH - DOT, high), slope=slope, lit=lit)
         yield _dot(x, high, lit=lit)
 
 
@@ -302,7 +297,7 @@ def _signal(way: str, slope: float, steps: int) -> str:
 
 
 def letters(marked: int) -> str:
-    """The text, under the strips: the marked letter in a circle, a question mark at the end."""
+    """The text, under the strips: the marked letter in a circle, and at the end what is asked."""
     shown = []
     for place, letter in enumerate(f"{LETTERS[:-1]}?"):
         x = place * EACH
@@ -312,7 +307,8 @@ def letters(marked: int) -> str:
             shown.append(f"<circle {look}/>")
             ink = ' fill="#000" font-weight="bold"'
         shown.append(f'<text x="{x}" y="{HIGH + 10}" text-anchor="middle"{ink}>{letter}</text>')
-    said = f"the text; {LETTERS[marked]} is marked"
+    shown.append(text(ACROSS - LEFT, HIGH + 10, ASKED, "end", ' dy="1.3em" class="task"'))
+    said = f"the text; {LETTERS[marked]} is marked; at the end: {ASKED}"
     view = (-LEFT, HIGH - 4, ACROSS, BELOW)
     return svg(said, view, *shown, wide=500, size=12, more=' class="shared" overflow="visible"')
 
@@ -331,18 +327,20 @@ def key() -> str:
     return svg(said, view, lines, others, *words, wide=500)
 
 
-def bar(racer: Entry) -> str:
+def bar(racer: Entry, says_chance: bool = False) -> str:
     """The share that is right, with a stroke for each seed, and lines at 0, chance and 1."""
+    over = 15 * says_chance
     strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
     said = f"{racer.name} is right in {racer.right:.2f} of fresh texts; chance is {racer.chance:g}"
     return svg(
         said,
-        (-2, 0, 244, 24),
+        (-2, -over, 244, 24 + 2 * over),  # its middle is where it is in the others
         f'<path d="M0 0V24M200 0V24" {FAINT}/>',
         f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>',
         f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>',
         f'<path d="M{200 * racer.chance:g} 0V24" {FAINT} stroke-width="2"/>',
         text(206, 16, f"{racer.right:.2f}", more=' font-weight="bold"'),
+        text(200 * racer.chance, -4, "chance" * says_chance, "middle", ' fill-opacity="0.7"'),
         wide=300,
         size=13,
     )
@@ -355,7 +353,6 @@ def scale(chance: float) -> str:
         (-2, 0, 244, 24),
         f'<path d="M0 4V0H200V4" fill="none" {FAINT}/>',
         text(-2, 18, "0"),
-        text(200 * chance - 14, 18, "chance", more=' fill-opacity="0.7"'),
         '<path d="M94 8v11" stroke="currentColor" stroke-width="1.5"/>',
         text(100, 18, "each seed"),
         text(200, 18, "1", "middle"),

@@ -24,11 +24,13 @@ WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 76
 SHELVES, READERS, BOOKS = 20, 50, 20
 WAYS = ("no scale", "÷ √d_k")
 LIMIT, ZOOM = 110.0, 30  # where the axis of scores ends; how much finer it is once divided
-REACH, BINS = 4, 24  # of a histogram: standard deviations on either side, and how many bins
+REACH, BINS = 4, 36  # of a histogram: standard deviations on either side, and how many bins
 WIDE, HIGH, EDGE, OVER = 340, 98, 2, 18  # of a plot, and the room beside and over it
 UNDER, TOP = HIGH + 22, 12  # how far down the words under a plot are, and those that a dot has
 BLUE, ORANGE, GREY = (each.drawn for each in (palette.BLUE, palette.ORANGE, palette.GREY))
-LONGEST, SHORTER = 190, 88  # words over a bar, and at a dot, where they are largest
+LONGEST, SHORTER = 160, 88  # words over a bar, and at a dot, where they are largest
+BRACKET = 16  # over the line of scores, from the next to the largest
+TALL = 0.75  # a weight whose bar has its words beside it: no other reaches them
 BOLD, STROKE = 'font-weight="bold"', f'fill="none" stroke="{ORANGE}" stroke-width="2"'
 
 
@@ -216,6 +218,7 @@ def scores_picture(measures: Values, zoom: float = 1) -> str:
     std, scores = measures["std"] * zoom, [score * zoom for score in measures["scores"]]
     second, first = np.argsort(scores)[-2:].tolist()
     start, end = _across(scores[second]), _across(scores[first])
+    middle = (start + end) / 2
     lead = f"{in_short((scores[first] - scores[second]) / zoom)} ahead"
     places = np.clip(np.linspace(-REACH, REACH, 2 * BINS + 1)[1::2] * std, -LIMIT, LIMIT)
     most = max(measures["histogram"])
@@ -229,8 +232,9 @@ def scores_picture(measures: Values, zoom: float = 1) -> str:
         f"{first + 1} is the farthest right, {lead} of the next",
         f'<path d="M{left:.1f} {HIGH}{hill}L{right:.1f} {HIGH}z" fill="{BLUE}" '
         'fill-opacity="0.35"/>',
-        f'<path d="M{start:.1f} {HIGH}H{end:.1f}V{TOP + 5:g}" {STROKE}/>',
-        text(min(end, WIDE + EDGE - SHORTER), TOP, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
+        f'<path d="M{start:.1f} {HIGH - BRACKET / 2:g}v{-BRACKET / 2:g}H{end:.1f}v{BRACKET / 2:g}'
+        f'M{middle:.1f} {HIGH - BRACKET}V{TOP + 5:g}" {STROKE}/>',
+        text(min(middle, WIDE + EDGE - SHORTER), TOP, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
         _axis(zoom),
         "" if zoom == 1 else text(0, TOP, f"axis {zoom:g} × finer", "", f' fill="{GREY}"'),
         _dots(scores),
@@ -263,12 +267,15 @@ def weights_picture(way: str, measures: Values) -> str:
     each, high = WIDE / BOOKS, HIGH * weights[first]
     lead = measures["scores"][first] - measures["scores"][second]
     times = in_short(np.exp(lead))
-    if first < BOOKS / 2:
-        at, anchor = min(first * each, WIDE + EDGE - LONGEST), "start"
+    is_tall, is_left = weights[first] > TALL, first < BOOKS / 2
+    anchor = "start" if is_left else "end"
+    if is_tall:
+        at, lines = (first + 1) * each + 3 if is_left else first * each - 3, (1.2, 2.4)
     else:
-        at, anchor = max((first + 1) * each, LONGEST - EDGE), "end"
+        at = min(first * each, WIDE - LONGEST) if is_left else max((first + 1) * each, LONGEST)
+        lines = (-1.2, 0)
     large = f"{weights[first]:.{2 if weights[first] < 0.995 else 3}f}"
-    said = f"{'> 0.999' if large == '1.000' else large}, {times} × the next"
+    large = "> 0.999" if large == "1.000" else large
     return _drawing(
         f"{way}: bars of {BOOKS} weights, the largest {weights[first]:.2f}, book {first + 1}, "
         f"{times} times the next",
@@ -276,7 +283,10 @@ def weights_picture(way: str, measures: Values) -> str:
         f'<rect x="{first * each + 1.5:g}" y="{HIGH - high:.1f}" width="{each - 3:g}" '
         f'height="{high:.1f}" fill="{ORANGE}"/>',
         _line(f"M0 {HIGH}H{WIDE}"),
-        text(at, HIGH - high - 5, said, anchor, f' fill="{ORANGE}" {BOLD}'),
+        *(
+            text(at, HIGH - high - 5, words, anchor, f' dy="{line}em" fill="{ORANGE}" {BOLD}')
+            for words, line in zip((large, f"{times} × the next"), lines, strict=True)
+        ),
         *(
             text(each * (n - 0.5), UNDER, label, "middle", f' fill="{GREY}"')
             for n, label in ((1, "1"), (BOOKS / 2 + 0.5, "books"), (BOOKS, str(BOOKS)))

@@ -45,7 +45,7 @@ function draw(body, model) {
   const told = element("p", { class: "unseen", "aria-live": "polite" });
   const send = (change) => model.send({ change });
 
-  const build = ({ books, colours, axes, entries, temperatures, edge, margin, cells, legend, folded }) => {
+  const build = ({ books, colours, axes, entries, temperatures, edge, margin, cells, legend, axis, named, more, folded }) => {
     const size = edge + margin;
     const colour = (m) => `--book: var(--attn-${colours[m]})`;
     const side = (2 * edge) / cells;
@@ -56,7 +56,7 @@ function draw(body, model) {
     const labels = books.map((book) => drawn("text", {}, book));
     const query = drawn("path", { class: "query" });
     const slope = drawn("path", { class: "slope" });
-    labels.push(drawn("text", { class: "more" }, model.get("state").more)); // of the slope
+    labels.push(drawn("text", { class: "asked" }, named), drawn("text", { class: "more" }, more)); // more is of the slope
     const handle = drawn("circle", { r: 7, class: "handle", role: "slider", tabindex: 0, "aria-label": "query" });
     const plane = drawn(
       "svg",
@@ -126,13 +126,13 @@ function draw(body, model) {
     body.replaceChildren(
       found,
       element("div", { class: "panels" },
-        element("div", { class: "beside map" }, heat.node, plane),
-        element("div", { class: "beside words" },
+        element("div", { class: "beside map" }, heat.node, plane,
           element("p", { class: "legend" }, `${legend[0]} `,
-            element("span", { class: "ends" }, `${legend[1]} `, element("span", { class: "shades" }), ` ${legend[2]}`)),
-          element("p", { class: "hint" }, `Drag the query, or move it by arrow keys; Shift leaps. Along the orange arrow: ${model.get("state").more}.`)),
+            element("span", { class: "ends" }, `${legend[1]} `, element("span", { class: "shades" }), ` ${legend[2]}`))),
         element("div", { class: "beside answer" },
+          element("p", { class: "hint" }, "Drag the query, or move it by arrow keys; Shift leaps."),
           ...bars.map(({ node }) => node),
+          element("div", { class: "ticks", "aria-hidden": "true" }, ...axis.map((end) => element("span", {}, end))),
           element("p", { class: "hint", "aria-hidden": "true" }, "The blend, a share of each page:"),
           element("div", { class: "blend", "aria-hidden": "true" }, ...blend),
           element("details", {}, element("summary", {}, folded), table([...answers, ...weights, ...slopes])))),
@@ -144,7 +144,7 @@ function draw(body, model) {
   return () => {
     const state = model.get("state");
     const { arrows, hard, soft, reach, axes } = state;
-    const wanted = `${[state.books, axes, state.entries, state.legend]}`;
+    const wanted = `${[state.books, axes, state.entries, state.legend, state.axis]}`;
     if (shape !== wanted) build(state);
     shape = wanted;
 

@@ -21,6 +21,7 @@ from attnlab.figures.live.soft_lookup_plane import (
     EDGE,
     FOLDED,
     MARGIN,
+    QUERY,
     arrow,
     columns,
     drawing,
@@ -127,6 +128,8 @@ class SoftLookup(Figure):
         ends, words = list(tips), list(inputs["books"])
         if (end != at).any():
             ends, words = [*ends, np.clip(end, -EDGE * 0.8, EDGE * 0.8)], [*words, more]
+        *beside, asked = labels(np.array([*ends, at]), [*words, QUERY], at)
+        beside.insert(len(keys), asked)  # after the books, though it takes what place is left
         state = {
             "query": query.tolist(),
             "temperature": temperature,
@@ -142,6 +145,7 @@ class SoftLookup(Figure):
             "colours": [each.name for each in islice(cycle(SERIES), len(keys))],
             "ground": ground(keys, values[:, 0], temperature),
             "legend": _legend(inputs["entries"][0], values[:, 0]),
+            "axis": [written(end) for end in _reach(values[:, 0])],
             "ties": [inputs["books"][m] for m in best] if len(best) > 1 else [],
             "jumps": jumps,
             "chosen": not jumps and _differ(values[best]),
@@ -159,11 +163,12 @@ class SoftLookup(Figure):
             },
             "arrows": {
                 "keys": [arrow(tip) for tip in tips],
-                "labels": labels(np.array(ends), words, at),
+                "labels": beside,
                 "query": arrow(at),
                 "tip": at.tolist(),
                 "slope": path(at, end),
             },
+            "named": QUERY,
             "more": more,
             "folded": FOLDED,
         }
@@ -278,9 +283,14 @@ def _legend(entry: str, values: np.ndarray) -> list[str]:
 
 def _bar(answer: float, values: np.ndarray) -> list[float]:
     """Where a bar from 0 to an answer begins and how wide it is, as shares of the room."""
-    low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+    low, high = _reach(values)
     room = high - low or 1.0
     return [round((min(answer, 0.0) - low) / room, 4), round(abs(answer) / room, 4)]
+
+
+def _reach(values: np.ndarray) -> tuple[float, float]:
+    """The ends of the axis that bars from 0 have."""
+    return min(float(values.min()), 0.0), max(float(values.max()), 0.0)
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:

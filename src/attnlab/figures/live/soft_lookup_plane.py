@@ -18,6 +18,7 @@ ROOM = 1.5  # the plane reaches so much further than the farthest entry of a key
 EDGE, MARGIN = 100, 24  # of the drawing, from its middle; around it, for the names of the axes
 SLOPE_LENGTH, HEAD = 30, 7  # of the slope's arrow, and of any arrow's head
 KNOB, HIGH, WIDE, GAP = 9, 7, 3.6, 7  # radius; half of a label, of each letter, and around it
+QUERY = "query"  # at its knob
 FOLDED = "Weights and slopes"
 CELLS = 24  # of the shaded ground, along an edge
 Values = dict[str, Any]
@@ -156,8 +157,10 @@ def drawing(state: Values) -> str:
         f'<path d="{arrows["query"]}" {line} stroke="currentColor" stroke-width="3"/>',
         f'<path d="{arrows["slope"]}" {line} stroke="{ORANGE.drawn}" stroke-width="2"/>',
         *(
-            text(x, y + 3, state["more"], "middle")
-            for x, y in arrows["labels"][len(state["books"]) :]
+            text(x, y + 3, name, "middle")
+            for (x, y), name in zip(
+                arrows["labels"][len(state["books"]) :], (QUERY, state["more"]), strict=False
+            )
         ),
         wide=380,
         size=9,

@@ -9,7 +9,9 @@ const FEW = 7; // are set larger, with every number
 const NOUGHT = 0.005; // less reads 0.00
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 184]; // px above the words, at least and at most
-const LOOP = 8; // px right of the words, for the last one's loop
+const [LEG, SIDE] = [8, 14]; // px that an arc goes straight up, and from the arrowhead to what ends beside it
+const BESIDE = 18; // px from a loop's middle to its number
+const [MARGIN, WIDE] = [8, 34]; // px left and right of the words, for loops and their numbers
 const ABOVE = 16; // px over the arcs, for the largest weight
 const MOST = 1.8; // times its size, in a place that is wider
 
@@ -20,35 +22,42 @@ export function inLine(words) {
 }
 
 /** How high an arc is, above words at this height. */
-const rise = (start, end, base) => (start === end ? 20 : Math.min(Math.abs(end - start) / 2, base - 8));
+const rise = (start, end, base) => Math.min(Math.abs(end - start) / 2, base - LEG) + LEG;
 
-/** The arc from one place to another, or the loop from a place to itself, above words at this height. */
-export function arc(start, end, base) {
-  // A loop leans to the right, clear of the arcs that come in from earlier words.
-  if (start === end) return `M${start + 10} ${base}C${start + 6} ${base - 32} ${start + 34} ${base - 32} ${start + 15} ${base}`;
-  return `M${start} ${base}A${Math.abs(end - start) / 2} ${rise(start, end, base)} 0 0 ${end > start ? 1 : 0} ${end} ${base}`;
+/** The arc from one place to another, or the loop from a place to itself, above words at this height; or down to an arrowhead. */
+export function arc(start, end, base, hasHead = false) {
+  if (start === end) return `M${start} ${base}C${start - 38} ${base - 52} ${start + 38} ${base - 52} ${start} ${base}`;
+  const [across, high] = [Math.abs(end - start) / 2, rise(start, end, base) - LEG];
+  return `M${start} ${base}v${-LEG}A${across} ${high} 0 0 ${end > start ? 1 : 0} ${end} ${base - LEG}v${hasHead ? 0 : LEG}`;
+}
+
+/** On which side of the largest weight's arrowhead another arc ends, −1 or 1: where it crosses no other that comes from its side. */
+export function side(row, key, most) {
+  const from = Math.sign(key - row);
+  return from === Math.sign(most - row) && Math.abs(key - row) > Math.abs(most - row) ? -from : from;
 }
 
 /** The sentence with arcs above it; a word is chosen by arrow key or click. */
 function arches({ words, names, onChoose, onHover }) {
   const { middles, end } = inLine(words);
-  const width = end + LOOP;
-  const base = Math.min(Math.max((middles.at(-1) - middles[0]) / 2 + 12, LOW), HIGH);
+  const width = MARGIN + end + WIDE;
+  const base = Math.min(Math.max((middles.at(-1) - middles[0]) / 2 + LEG, LOW), HIGH);
   const height = base + 24;
-  const paths = middles.map((from) => middles.map((to) => drawn("path", { d: arc(from, to, base) })));
-  const most = drawn("text", { class: "most" });
-  const head = drawn("polygon", { class: "head" }); // where all arcs of a row go: to its word
+  const weights = middles.map(() => []);
+  const paths = middles.map(() => drawn("path"));
+  const [most, own] = ["most", "own"].map((name) => drawn("text", { class: name }));
+  const head = drawn("polygon", { class: "head" }); // of the largest weight's arc
   const nodes = words.map((word, n) => {
     const node = drawn("g", { class: "word", role: "option", tabindex: -1, "aria-label": names[n] },
-      drawn("text", { x: middles[n], y: base + 16 }, word));
+      drawn("text", { x: middles[n], y: base + 18 }, word));
     node.addEventListener("click", () => choose(n));
     node.addEventListener("pointerenter", () => onHover(n));
     node.addEventListener("pointerleave", () => onHover(null));
     return node;
   });
   const list = drawn("svg", { role: "listbox", "aria-label": "query", "aria-orientation": "horizontal",
-    viewBox: `0 ${-ABOVE} ${width} ${height + ABOVE}`, style: `min-width:${width}px;max-width:${MOST * width}px` },
-    drawn("g", { "aria-hidden": "true" }, ...paths.flat(), head, most), ...nodes);
+    viewBox: `${-MARGIN} ${-ABOVE} ${width} ${height + ABOVE}`, style: `min-width:${width}px;max-width:${MOST * width}px` },
+    drawn("g", { "aria-hidden": "true" }, ...paths, head, most, own), ...nodes);
   const choose = (row) => {
     onChoose(row);
     nodes[row].focus();
@@ -61,26 +70,25 @@ function arches({ words, names, onChoose, onHover }) {
   });
   return {
     node: element("div", { class: "arcs scroll" }, list),
-    paint: (row, key, weight) => {
-      const path = paths[row][key];
-      path.weight = weight;
-      path.setAttribute("stroke-width", 0.5 + 6 * weight);
-    },
+    paint: (row, key, weight) => { weights[row][key] = weight; },
     highlight: (row) => {
-      paths.forEach((line, n) => line.forEach((path, m) => {
-        const isSeen = n === row ? path.weight >= NOUGHT : n !== m && path.weight >= FAINT;
-        path.classList.toggle("shown", n === row && isSeen);
-        path.style.display = isSeen ? "" : "none";
-      }));
-      const x = middles[row];
-      head.setAttribute("points", `${x - 8},${base - 8} ${x + 8},${base - 8} ${x},${base + 4}`);
-      head.style.display = paths[row].some((path) => path.weight >= NOUGHT) ? "" : "none";
-      const weights = paths[row].map((path) => path.weight);
-      const weight = Math.max(...weights);
-      const key = weights.indexOf(weight);
-      most.setAttribute("x", (middles[row] + middles[key]) / 2);
-      most.setAttribute("y", base - rise(middles[row], middles[key], base) - 6);
-      setText(most, weight < FAINT ? "" : weight.toFixed(2));
+      const [x, shares] = [middles[row], weights[row]];
+      const weight = Math.max(...shares);
+      const key = shares.indexOf(weight);
+      paths.forEach((path, m) => {
+        path.style.display = shares[m] < NOUGHT ? "none" : "";
+        path.setAttribute("stroke-width", 0.5 + 6 * shares[m]);
+        path.setAttribute("d", arc(middles[m], m === key || m === row ? x : x + SIDE * side(row, m, key), base, m === key));
+      });
+      head.setAttribute("points", `${x - 8},${base - 12} ${x + 8},${base - 12} ${x},${base}`);
+      head.style.display = key === row || weight < NOUGHT ? "none" : "";
+      const write = (text, x, y, share) => {
+        text.setAttribute("x", x);
+        text.setAttribute("y", y);
+        setText(text, share < FAINT ? "" : share.toFixed(2));
+      };
+      write(most, (x + middles[key]) / 2, base - rise(middles[key], x, base) - 6, key === row ? 0 : weight);
+      write(own, x + BESIDE, base - 20, shares[row]);
     },
     mark: (row) => nodes.forEach((node, n) => {
       node.setAttribute("tabindex", n === row ? 0 : -1);

@@ -155,12 +155,12 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     even_norm = (books - 1) ** 0.5 / books  # of diag(p) − p pᵀ where all p are 1/M
     # Title, the limits unless it is logarithmic, and what it is where all books have the same.
     panels: tuple[tuple[str, tuple[float, float] | None, str], ...] = (
-        ("spread of scores, log", None, ""),
-        ("entropy of a row, nats", (-0.15, 4), f"log {books} where all are alike"),
+        ("spread of the scores, log axis", None, ""),
+        ("entropy of a row, nats", (-0.15, 3.3), f"log {books} where all are alike"),
         ("largest weight of a row", (0, 1.05), f"1/{books} where all are alike"),
-        ("Jacobian's norm, log", None, f"{even_norm:.2f} where all are alike"),
+        ("norm of the Jacobian, log axis", None, f"{even_norm:.2f} where all are alike"),
     )
-    figure, axes = new_figure(columns=2, rows=3, width=8.4, height=4.9, width_ratios=(3, 2))
+    figure, axes = new_figure(columns=2, rows=3, width=9.6, height=5.2, width_ratios=(3, 2))
     for place in axes[1:, 0]:
         place.remove()
     large = axes[0, 0]  # what the others follow from
@@ -182,7 +182,10 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         else:
             place.set_yscale("log")
             place.margins(y=0.15)
-            place.yaxis.set_major_formatter(lambda y, _: np.format_float_positional(y, trim="-"))
+            least, most = np.log10(place.get_ylim())
+            low, high = int(np.ceil(least)), int(np.floor(most))
+            tens = range(high, low - 1, -max(1, (high - low) // 2))
+            place.set_yticks([10.0**ten for ten in tens], map(_power, tens))
         some = [*widths[:: max(1, len(widths) // 3)]]
         place.set_xticks(some, [str(width) for width in some])
         place.minorticks_off()
@@ -193,26 +196,30 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
     for place in axes[:2, 1]:  # the widths stand under the last one
         place.set_xticklabels([])
     large.set_yticks([0, 0.5, 1])
-    axes[1, 1].set_yticks([0, 3])
+    axes[1, 1].set_yticks([0, 1.5, 3], ["0", "1.5", "3"])
     way, at, most = _nearly_all(measured)
     if at is not None:
         large.plot(widths[at], most, "o", color=ORANGE, markersize=12)
         beside: Any = {"textcoords": "offset points", "color": ORANGE, "va": "top"}
         large.annotate(f"{most:.2f}", (widths[at], most), (6, -12), weight="bold", **beside)
-    name_lines(large)
+    for place in (large, axes[0, 1]):
+        name_lines(place)
     stays = [name for name, many in level.items() if many == len(panels)]
-    often = ("in none", "in one", "in two", "in three", "in all four")
-    ranked = sorted(level.items(), key=lambda each: -each[1])
-    told = ", ".join(f"{name} {often[many]}" for name, many in ranked)
     return Picture(
         figure,
         f"Four plots against d_k = {widths[0]} to {widths[-1]}, a line for each way to scale. "
         f"{'; '.join(words)}.",
         f"With {way}, one book takes {most:.2f} of a typical row by width {widths[at]}\n"
-        f"Level from width {widths[2]} on: {told}."
+        f"From width {widths[2]} on, only {stays[0]} is level in all four charts."
         if at is not None and len(stays) == 1
         else "",
     )
+
+
+def _power(ten: int) -> str:
+    """10 to this power, in digits as long as they are few."""
+    raised = str(ten).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{10.0**ten:g}" if abs(ten) < 3 else f"10{raised}"
 
 
 def _nearly_all(measured: Mapping[str, Numbers]) -> tuple[str, int | None, float]:
