@@ -43,7 +43,7 @@ def maps(panels: Mapping[str, Panel], title: str) -> Picture:
     rows = max(len(queries) for _, queries, _, _ in panels.values())
     figure, axes = new_figure(
         columns=len(panels),
-        width=min(0.57 * sum(widths), WIDEST),
+        width=min(0.55 * sum(widths), WIDEST),
         height=2.0 + 0.5 * rows,
         width_ratios=[len(keys) for _, _, keys, _ in panels.values()],
     )

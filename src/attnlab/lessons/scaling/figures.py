@@ -160,7 +160,7 @@ def four_measures(widths: Sequence[int], measured: Mapping[str, Numbers], books:
         ("largest weight of a row", (0, 1.05), f"1/{books} where all are alike"),
         ("norm of the Jacobian, log axis", None, f"{even_norm:.2f} where all are alike"),
     )
-    figure, axes = new_figure(columns=2, rows=3, width=9.6, height=5.2, width_ratios=(3, 2))
+    figure, axes = new_figure(columns=2, rows=3, width=9.1, height=5.2, width_ratios=(3, 2))
     for place in axes[1:, 0]:
         place.remove()
     large = axes[0, 0]  # what the others follow from
