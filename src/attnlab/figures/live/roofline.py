@@ -318,12 +318,11 @@ def _short_of(axes: Chart, first: float, device: Device, colour: str) -> str:
     )
     if low - high < NEAR:
         return ""
-    bend = axes.across.at(device.flops / device.bandwidth)
     look = f'fill="none" stroke="{colour}" stroke-width="1.5" stroke-dasharray="2 4"'
-    times = f"× {device.flops / device.speed(first):,.0f}"
+    times = f"×{device.flops / device.speed(first):,.0f}"
     more = f' fill="{colour}" font-weight="bold"'
-    line = f'<path {look} d="M{x:.1f} {low:.1f}V{high:.1f}H{bend:.1f}"/>'
-    return line + _shifted(8, high, -0.5, "start", times, more)
+    line = f'<path {look} d="M{x - 9:.1f} {high:.1f}h18m-9 0V{low:.1f}"/>'
+    return line + _shifted(x - 8, (low + high) / 2, 0.35, "end", times, more)
 
 
 def _named(axes: Chart, works: Mapping[str, float], devices: Sequence[Device]) -> str:

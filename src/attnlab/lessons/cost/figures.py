@@ -61,10 +61,10 @@ def widths(tiles: Mapping[int, float], beside: Mapping[str, float], tokens: int)
     name_lines(axes)
     by_width = ", ".join(f"{width}: {seconds:.2g}" for width, seconds in tiles.items())
     others = ", ".join(f"{name} {seconds:.2g}" for name, seconds in beside.items())
-    lose = "Tiles too narrow or too wide both lose: " if first < best < last else "Of all widths, "
+    told = "Tiles too narrow or too wide both lose: the" if first < best < last else "The"
     return Picture(
         figure,
         f"Seconds for {tokens:,} tokens over the width of a tile, both logarithmic. {by_width}. "
         f"Level lines: {others}.",
-        f"{lose}{best:,} is fastest here\n{tokens:,} tokens. Grey: ways without tiles.",
+        f"{told} best width is {best:,} here\n{tokens:,} tokens. Grey: other ways.",
     )

@@ -65,7 +65,7 @@ def found(
         textcoords="offset points",
         color=QUIET,
     )
-    place.set(xlabel="books in a text", ylim=(0, 1.06), title="letters answered right")
+    place.set(xlabel="books in a text, log", ylim=(0, 1.06), title="letters answered right")
     place.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     place.set_xticks(places, map(str, books))
     name_lines(place)

@@ -190,7 +190,8 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
         diaries: of two trainings, the longer one first, with two parts of a text: read, held out.
     """
     figure, axes = new_figure(columns=len(diaries), width=4.9 * len(diaries), height=3.9)
-    said, top = [], max(max(curve) for diary in diaries for curve in diary.curves.values())
+    said, axis = [], []
+    top = max(max(curve) for diary in diaries for curve in diary.curves.values())
     for place, (diary, colour) in zip(axes[0], with_looks(diaries, (BLUE, ORANGE)), strict=True):
         read, held_out = diary.curves.values()
         steps = [diary.EVERY * n for n in range(len(read))]
@@ -211,6 +212,7 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
             said.append(f"{name}: from {curve[0]:.1f} to {curve[-1]:.1f} at step {steps[-1]}")
         place.set(xlabel="step", xlim=(0, steps[-1]), ylim=(0, top))
         place.set_xticks(sorted({0, steps[low], steps[-1]}))
+        axis.append(f"{diary.reads:,} letters, {steps[-1]:,} steps")
         place.set_yticks(range(0, math.ceil(top), 2))
         place.tick_params(length=0)
         place.set_title(f"loss with {diary.reads:,} letters, nats", color=colour)
@@ -231,7 +233,7 @@ def overfitting(diaries: Sequence[Diary]) -> Picture:
         figure,
         f"Losses over steps. {'; '.join(said)}. The last one is lowest at step {steps[low]}, "
         f"{held_out[low]:.1f}.",
-        heading,
+        f"{heading}\n{'; '.join(axis)}.",
     )
 
 
@@ -361,28 +363,28 @@ def shown_and_needed(
         for start, length, said, colour in bars:
             place.barh(y, length, 0.6, start, color=colour, **pale)
             place.annotate(said, (start + length, y), (6, 0), **BY_POINTS, va="center")
-    for x, head in (0, "weight"), (BESIDE, "answers that flip"):
+    for x, head in (0, "its weight"), (BESIDE, "answers it flips"):
         place.annotate(head, (x, -0.5), (0, 6), **BY_POINTS)
         place.plot([x, x], [-0.5, len(found) - 0.5], color=HATCH, linewidth=1)
-    owners = [f"{name}: {'“it” itself' if word == 'it' else word}" for *_, name, word in found]
-    place.set_yticks(range(len(found)), owners)
-    place.set(xlim=(0, BESIDE + 1), ylim=(len(found) - 0.5, -0.5), xticks=[])
-    place.tick_params(length=0, labelcolor="black", pad=8)
+    aside: Any = {"xycoords": place.get_yaxis_transform(), "va": "center", **BY_POINTS}
+    for y, (*_, name, word) in enumerate(found):
+        for left, said in (150, name), (92, "“it” itself" if word == "it" else word):
+            place.annotate(said, (0, y), (-left, 0), **aside)
+    place.set(xlim=(0, BESIDE + 1), ylim=(len(found) - 0.5, -0.5), xticks=[], yticks=[])
     place.spines[:].set_visible(False)
-    heading, under = f"In all trainings the word that decides gets {SOME} of the weight or more", ""
+    heading = f"In all trainings the word that decides gets {SOME} of the weight or more"
     if missed:
         gets = _range([f"{each:.2f}" for each in (missed[0][0], missed[-1][0])])
-        it = all(word == "it" for *_, word in missed)
-        who = "“it” itself decides, at" if it else "the word that decides gets"
-        heading = f"In {len(missed)} of {len(found)} trainings {who} weight {gets}"
-        under = "\nWeight in block 2."
-        under += " What “it” has itself goes past attention, by the residual." * it
+        shares = sorted(share for _, share, *_ in missed)
+        flip = _range([f"{100 * each:.0f}" for each in (shares[0], shares[-1])])
+        who = "“it”" if all(word == "it" for *_, word in missed) else "a word"
+        heading = f"At weight {gets} {who} still decides {flip} % of the answers"
     told = [f"{name}, {word}: {weight:.2f} and {share:.2f}" for weight, share, name, word in found]
     return Picture(
         figure,
         f"Two bars for each seed and its deciding word, whose row flips the most: the weight that "
         f"“it” gives the word, and the share of answers that flip. {'; '.join(told)}.",
-        heading + under,
+        f"{heading}\nFor each seed, the word that flips most answers if its row is the partner's.",
     )
 
 
