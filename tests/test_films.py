@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from itertools import combinations, pairwise, product
@@ -687,12 +686,11 @@ def _span(frame: dict[str, dict[str, float | str]], kind: str) -> tuple[float, f
 
 def spots(n: int, key: str, numbers: np.ndarray) -> np.ndarray:
     """The middles of an array's cells in lesson 03's film, which are as deep as its numbers say."""
-    from attnlab.lessons.numpy.opening import DEEP, MIX, PALE, SCORES
+    from attnlab.lessons.numpy.opening import DEEP, MOST, PALE
 
-    [most] = (each.most for each in (SCORES, MIX)[n % 6 // 3].looks if each.key == key)
     looks = [shown("03-numpy")[n][named(key, *at)] for at in np.ndindex(numbers.shape)]
     depths = np.array([float(look["opacity"]) - PALE for look in looks]) / (DEEP - PALE)
-    np.testing.assert_allclose(most * depths**2, np.abs(numbers).flat, atol=0.1 * most)
+    np.testing.assert_allclose(MOST * depths**2, np.abs(numbers).flat, atol=0.1 * MOST)
     return np.reshape([points(look).mean(axis=0) for look in looks], (*numbers.shape, 2))
 
 
@@ -700,181 +698,109 @@ def named(key: str, *at: int) -> str:
     return " ".join(map(str, (key, *at)))
 
 
-def says(n: int, key: str, numbers: np.ndarray, digits: int) -> dict[tuple[int, ...], str]:
-    """Those of an array's numbers that can be read, all of them right."""
-    texts, looks = texts_of("03-numpy", n), shown("03-numpy")[n]
+def says(n: int, key: str, numbers: np.ndarray) -> dict[tuple[int, ...], str]:
+    """Those of an array's numbers that are written, all of them right."""
+    texts = texts_of("03-numpy", n)
     keys = {at: f"{named(key, *at)} says" for at in np.ndindex(numbers.shape)}
-    seen = {at: key for at, key in keys.items() if key in texts and looks[key]["opacity"]}
-    found = {at: texts[key].replace("−", "-") for at, key in seen.items()}
+    found = {at: texts[key].replace("−", "-") for at, key in keys.items() if key in texts}
     for at, text in found.items():
-        assert float(text) == pytest.approx(np.round(numbers, digits)[at])
+        assert int(text) == numbers[at]
     return found
 
 
-every_product = pytest.mark.parametrize(
-    ("n", "keys", "formula"), [(0, "QKkS", "nk,mk->nm"), (3, "SVmZ", "nm,mv->nv")]
-)
-
-
-def multiplied(n: int, formula: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def multiplied() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Two arrays with rows and columns that share an axis, their products along it, and sums."""
-    from attnlab.lessons.numpy import opening as film
+    from attnlab.lessons.numpy.opening import K, Q
 
-    left, right = (film.Q, film.K) if n == 0 else (film.A, film.V)
-    before, kept = formula.split("->")
-    products = np.einsum(f"{before}->{before[1]}{kept}", left, right)
-    return left, right.T if n == 0 else right, products, np.einsum(formula, left, right)
+    return Q, K.T, np.einsum("nk,mk->knm", Q, K), np.einsum("nk,mk->nm", Q, K)
 
 
 @pytest.mark.lessons("03-numpy")
-@every_product
-def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied(
-    n: int, keys: str, formula: str
-) -> None:
-    left, above, products, _ = multiplied(n, formula)
-    (x, y), (to, _) = points(shown("03-numpy")[n][f"axis {keys[2]}"])
-    wall, ceiling = spots(n, keys[0], left), spots(n, keys[1], above)
-    many = len(says(n, keys[0], left, 2 * n // 3)) + len(says(n, keys[1], above, 0))
-    assert many == left.size + above.size
+def test_lesson_03s_sheets_are_einsums_products_in_line_with_what_is_multiplied() -> None:
+    left, above, products, _ = multiplied()
+    frames = opening_of("03-numpy").state["frames"]
+    room, sheeted, *_ = shown("03-numpy")
+    (x, y), (to, _) = points(room["axis k"])
+    wall, ceiling = spots(0, "Q", left), spots(0, "K", above)
+    assert len(says(0, "Q", left)) + len(says(0, "K", above)) == left.size + above.size
     assert ceiling[..., 1].max() < y < wall[..., 1].min()  # they meet there, place by place
     step = (to - x) / len(above)
     np.testing.assert_allclose(np.diff(wall[..., 0]), step, atol=0.2)
     np.testing.assert_allclose(np.diff(ceiling[..., 0], axis=0), step, atol=0.2)
-    sheets = spots(n + 1, keys[2], products)
-    digits, frame = (2 * n // 3, 0, n // 3), opening_of("03-numpy").state["frames"][n + 1]
-    said = [
-        says(n + 1, key, numbers, places)
-        for key, numbers, places in zip(keys, (left, above, products), digits, strict=False)
-    ]
+    sheets = spots(1, "k", products)
+    said = [says(1, *each) for each in (("Q", left), ("K", above), ("k", products))]
     assert [*map(len, said)] == [left.size, above.size, len(products)]
     [(row, column)] = {at[1:] for at in said[2]}  # of products only those of one sum
-    for m, (framed, at) in enumerate(((wall[row], row), (ceiling[:, column], column))):
-        around = points(shown("03-numpy")[n][f"around {keys[m]}"])
-        np.testing.assert_allclose(around.mean(axis=0), framed.mean(axis=0), atol=0.1)
+    assert (row, column) == (0, 0)
+    assert frames[0]["told"].endswith("Framed: first rows.")
+    framed = {"Q": (wall[row], row), "K": (ceiling[:, column], column)}
+    for m, (key, (middles, at)) in enumerate(framed.items()):
+        around = points(room[f"around {key}"])
+        np.testing.assert_allclose(around.mean(axis=0), middles.mean(axis=0), atol=0.1)
         for place in said[m]:  # what is framed first is what is multiplied then
-            seen = shown("03-numpy")[n + 1][f"{named(keys[m], *place)} says"]["opacity"]
-            assert (seen == 1) == (place[m] == at)
-    boxes = words_of(frame["parts"])
+            assert (sheeted[f"{named(key, *place)} says"]["opacity"] == 1) == (place[m] == at)
+    boxes = words_of(frames[1]["parts"])
     for s, i, j in np.ndindex(products.shape):  # in the row's line, and over the column
-        start, high, end, low = boxes[f"{named(keys[0], i, s)} says"]
+        start, high, end, low = boxes[f"{named('Q', i, s)} says"]
         assert (sheets[s - 1, i, -1, 0] if s else 0) < start < end < sheets[s, i, 0, 0]
         assert (high + low) / 2 == pytest.approx(sheets[s, i, j, 1], abs=2)
-        start, _, end, low = boxes[f"{named(keys[1], s, j)} says"]
+        start, _, end, low = boxes[f"{named('K', s, j)} says"]
         assert (start + end) / 2 == pytest.approx(sheets[s, i, j, 0])
         assert low < sheets[s, i, j, 1]
-    for key, numbers in zip(keys, (left, above, products), strict=False):  # grey is below 0
-        looks = shown("03-numpy")[n + (key == keys[2])]
-        greys = [looks[named(key, *at)]["fill"] == GREY.drawn for at in np.ndindex(numbers.shape)]
-        np.testing.assert_array_equal(np.reshape(greys, numbers.shape), numbers < 0)
+    assert f", {products.size} in all." in frames[1]["told"]
 
 
 @pytest.mark.lessons("03-numpy")
-@every_product
-def test_lesson_03s_sheets_are_pressed_into_sums_along_the_letter_left_out(
-    n: int, keys: str, formula: str
-) -> None:
-    *_, products, sums = multiplied(n, formula)
-    gone, key = keys[2], keys[3]
-    (before, kept), frames = formula.split("->"), opening_of("03-numpy").state["frames"]
-    assert {*before} - {*kept} == {gone, ","}
-    codes = [texts_of("03-numpy", n + at) for at in range(3)]
-    joined = ["".join(each[k] for k in each if k.startswith("code")) for each in codes]
-    assert joined == [f"{before}->{after}" for after in ("?", kept + gone, kept)]
-    looks = shown("03-numpy")[n + 2]
-    totals_at, totals = spots(n + 2, key, sums), says(n + 2, key, sums, n // 3)
-    [place] = (
-        at for at in totals if looks[named(key, *at)]["d"] == looks[f"around sum {gone}"]["d"]
-    )
-    written = says(n + 1, gone, products, n // 3)
-    assert len(totals) == sums.size
-    assert says(n + 2, gone, products, n // 3) == written  # sheets keep what they have, evenly
-    assert [at[1:] for at in written] == [place] * len(products)
-    middles = spots(n + 2, gone, products)
+def test_lesson_03s_formula_leaves_out_the_letter_that_is_added() -> None:
+    codes = [texts_of("03-numpy", n) for n in range(4)]
+    joined = [
+        "".join(each[key] for key in each if key.startswith(("code", "kept"))) for each in codes
+    ]
+    assert joined == [f"nk,mk->{last}" for last in ("?", "nmk", "nm", "nm")]
+    assert codes[3]["letter k beside"] + " " + codes[3]["added"] == "k is added"
+
+
+@pytest.mark.lessons("03-numpy")
+@pytest.mark.parametrize("n", [2, 3])
+def test_lesson_03s_sums_lie_on_the_sheets_that_are_added(n: int) -> None:
+    *_, products, sums = multiplied()
+    looks, texts, written = shown("03-numpy")[n], texts_of("03-numpy", n), says(n, "S", sums)
+    order = [*looks]
+    assert f"into {sums.size} sums." in opening_of("03-numpy").state["frames"][2]["told"]
+    assert len(written) == sums.size
+    [place] = (at for at in written if looks[named("S", *at)]["d"] == looks["around S"]["d"])
+    terms = says(n, "k", products)
+    assert {at[1:] for at in terms} == {place}
+    assert sum(map(int, terms.values())) == int(written[place])
+    flat, behind = spots(n, "S", sums), spots(n, "k", products)
+    whole = np.concatenate([behind, flat[None]])  # evenly, each before the last
     for axis in range(3):
-        np.testing.assert_allclose(np.diff(middles, n=2, axis=axis), 0, atol=0.2)
+        np.testing.assert_allclose(np.diff(whole, n=2, axis=axis), 0, atol=0.2)
+    assert [key for key in order if key.startswith(("sheet", "under"))] == [
+        *(f"sheet {s}" for s in range(len(products))),
+        "under",
+    ]
     for s in range(len(products)):
-        assert looks[named(gone, s, *place)]["d"] == looks[f"around {gone} {s}"]["d"]
-    assert middles[..., 0].max() < _sides(looks, kept, totals_at)
-    start, tip = points(looks[f"along {gone}"])[:, 0]
-    assert start < middles[-1, ..., 0].max() < tip < float(looks[f"name {key}"]["x"])
-    assert looks[f"name {key}"]["x"] == looks[f"letter {kept[0]} beside"]["x"]
-    before_it, pressed = shown("03-numpy")[n + 1 : n + 3]
-    for at in np.ndindex(products.shape):  # copies come from behind the sheets, and become sums
-        copy, cell = f"copy {named(gone, *at)}", named(gone, *at)
-        assert before_it[copy] == before_it[cell]
-        assert pressed[copy]["d"] == pressed[named(key, *at[1:])]["d"]
-    terms = [written[s, *place] for s in range(len(products))]
-    assert sum(map(Fraction, terms)) == Fraction(totals[place])
-    assert frames[n + 2]["told"].endswith(f"Framed: {' + '.join(terms)} = {totals[place]}.")
-    assert f"into {sums.size} sums. " in frames[n + 2]["told"]
-    assert n or f", {products.size} in all." in frames[1]["told"]
-
-
-@pytest.mark.lessons("03-numpy")
-def test_lesson_03s_shares_are_softmax_of_halved_scores() -> None:
-    from attnlab.lessons.numpy import opening as film
-
-    powers = np.exp(film.Q @ film.K.T / 2)
-    np.testing.assert_allclose(film.A, powers / powers.sum(axis=1, keepdims=True))
-    frames = opening_of("03-numpy").state["frames"]
-    assert "halved, then softmax along m" in frames[3]["told"]
-    assert frames[0]["told"].endswith("Framed: first rows.")
-    assert film.SCORES.worked == (0, 0)
-    assert frames[3]["told"].endswith("Framed: A's last row, V's first column.")
-    assert film.MIX.worked == (len(film.A) - 1, 0)
-
-
-@pytest.mark.lessons("03-numpy")
-def test_lesson_03s_film_ends_with_both_results_on_the_sheets_of_the_letter_added() -> None:
-    texts, looks, both = texts_of("03-numpy", 6), shown("03-numpy")[6], []
-    for n, keys, formula, of in ((0, "QKkS", "nk,mk->nm", "first "), (3, "SVmZ", "nm,mv->nv", "")):
-        its = {key[len(of) :]: look for key, look in looks.items() if key.startswith(of)}
-        assert "".join(texts[of + key] for key in its if key.startswith("code")) == formula
-        letter, added = its[f"letter {keys[2]} beside"], its[f"added {keys[2]}"]
-        tip = points(its[f"axis {keys[2]}"])[-1]  # "k added" is where its axis ends
-        assert tip[0] < float(letter["x"]) < float(added["x"]) < tip[0] + 60
-        assert tip[1] < float(letter["y"]) < float(added["y"]) < tip[1] + 24
-        assert texts[f"{of}added {keys[2]}"] == "added"
-        *_, products, sums = multiplied(n, formula)
-        [place] = (
-            at
-            for at in np.ndindex(sums.shape)
-            if its[named(keys[3], *at)]["d"] == its[f"around sum {keys[2]}"]["d"]
-        )
-        terms, total = texts[f"{of}worked {keys[2]}"].split(" = ")
-        framed = products[:, *place].round(n // 3)
-        assert [float(each) for each in terms.split(" + ")] == pytest.approx(framed)
-        assert total == texts[f"{of}{named(keys[3], *place)} says"]
-        frame = points(its[f"around worked {keys[2]}"])
-        start, end = points(its[f"joins {keys[2]}"])
-        assert start in points(its[f"around sum {keys[2]}"])
-        assert start[0] == end[0] > frame[0, 0]
-        assert end[1] == frame[0, 1]
-        middle_of_it = [float(its[f"worked {keys[2]}"][way]) for way in "xy"]
-        assert (frame[0] < middle_of_it).all()
-        assert (middle_of_it < frame[2]).all()
-        cells = [named(keys[3], *at) for at in np.ndindex(sums.shape)]
-        written = [float(texts[f"{of}{cell} says"]) for cell in cells]
-        assert written == pytest.approx(sums.round(n // 3).ravel())
-        at = np.reshape([points(its[cell]).mean(axis=0) for cell in cells], (*sums.shape, 2))
-        _sides(its, formula[-2:], at)
-        drawn = [key for key in its if key.startswith(f"under {keys[2]} ")]
-        assert len(drawn) == len(products)  # as many sheets, evenly behind it
-        pile = [points(its[key]) for key in (*drawn, f"under {keys[2]}")]
-        np.testing.assert_allclose(np.diff(pile, n=2, axis=0), 0, atol=0.2)
-        assert (np.diff(pile, axis=0) < 0).all()
-        sizes = [its[key]["font-size"] for key in ("code 0", f"{cells[0]} says", "letter n beside")]
-        both.append([its["code 0"]["y"], *pile[-1][:, 1], *sizes])
-    assert both[0] == both[1]  # one rule, seen twice
-
-
-def _sides(looks: dict[str, dict[str, float | str]], kept: str, cells: np.ndarray) -> float:
-    """Where the letter of a result's rows is; both letters stand at their sides, outside."""
-    (side, _), (_, top) = (points(looks[f"axis {axis}"]).mean(axis=0) for axis in kept)
-    n_at, o_at = (looks[f"letter {axis} beside"] for axis in kept)
-    assert float(n_at["x"]) < side < cells[..., 0].min()
-    assert float(o_at["y"]) < top < cells[..., 1].min()
-    return float(n_at["x"])
+        cell = named("k", s, *place)
+        assert looks[cell]["d"] == looks[f"around k {s}"]["d"]
+        assert order.index(f"sheet {s}") < order.index(cell)
+    step = whole[1, 0, 0] - whole[0, 0, 0]
+    start, tip = points(looks["along k"])  # it goes where they go
+    along = (tip - start) / np.hypot(*(tip - start))
+    np.testing.assert_allclose(along, step / np.hypot(*step), atol=0.01)
+    n_side, m_side = (points(looks[f"axis {axis}"]).mean(axis=0) for axis in "nm")
+    assert flat[..., 0].max() < n_side[0] < float(looks["letter n beside"]["x"])
+    assert flat[..., 1].max() < m_side[1] < float(looks["letter m beside"]["y"])
+    if n == 3:  # what is framed is wholly seen, with signs between
+        corners = [points(looks[f"around k {s}"]) for s in range(len(products))]
+        for before, after in pairwise([*corners, points(looks["around S"])]):
+            assert before[:, 0].max() < after[:, 0].min()
+        signs = "".join(texts[f"sign {s} says"] for s in range(len(products)))
+        assert signs == "+" * (len(products) - 1) + "="
+        for s in range(len(products)):
+            between = whole[s : s + 2, place[0], place[1]].mean(axis=0)
+            at = [float(looks[f"sign {s}"][way]) for way in ("cx", "cy")]
+            np.testing.assert_allclose(at, between, atol=0.1)
 
 
 @pytest.mark.lessons("04-scaling")

@@ -141,7 +141,7 @@ print(S3)
 print("same as three loops:", np.array_equal(S3, S_loops))
 
 # %% [markdown]
-# That is the first half of the opening film: its sheets are pressed into one along k; n and m are left.
+# That is the opening film: its sheets are added up along k, into one; n and m are left.
 #
 # You can also write `Q3 @ K3.T`: `@` sums over the last axis of the left array and the last but one of
 # the right, so you have to transpose K first. (Do not use `.T` on a batch: it reverses *all* axes.
