@@ -30,7 +30,7 @@ EVERY = 10  # steps from one loss to the next
 BEGINS = 10  # the step with which the chart begins
 
 JUMP = (50, 200)  # steps between which the arcs gather
-NEAR = "of layer 1’s weight goes one letter back"
+NEAR = "of its weight goes one letter back"
 BY = {"guess from 1 letter": "end", "guess from 2 letters": "start"}  # of their lines, with words
 RARE = 0.1  # added to each count: by two letters the loss is least with about so many
 
@@ -38,11 +38,13 @@ HIGH = 270
 FROM, SHOWN = 30, 17  # the letter from which on, and how many at most
 AXIS, RIGHT, EDGE = 6, 473, 479  # where steps begin, the last letter is, and names end
 PITCH, SIZE = 29.1, 24  # from letter to letter; of letters
-SAYS, FLOOR, LINE = 20, 79, 104  # lines: the share, arcs' ends, letters
-HEAD, LOW, TICKS, STEP = 126, 248, 267, 1.51  # of the chart; its foot; steps; width of one
-LEAST, UNIT = 1.9, 117  # the loss at its foot, and the height of 1
+HERO, BIG = 36, 26  # sizes of the share, and of the loss
+SAYS, FLOOR, LINE = 27, 79, 103  # lines: the share, arcs' ends, letters
+HEAD, NAME, TURN = 125, 138, 163  # the chart's head; lines: its name, what is learnt meanwhile
+LOW, TICKS, STEP = 245, 267, 1.32  # the chart's foot; steps; width of one
+LEAST, UNIT = 1.95, 112  # the loss at its foot, and the height of 1
 MOST, PALEST = 2, 0.02  # of a letter's arcs, and the least weight that is drawn
-NEAREST, FARTHER = 46, 1.2  # pull of an arc to the letter before; more for each further
+NEAREST, FARTHER = 42, 0.6  # pull of an arc to the letter before; more for each further
 THICK = 6  # an arc of weight 1
 
 
@@ -82,8 +84,8 @@ def _frame(known: dict[str, Any], step: int, text: str, weights: list[list[float
         for n, each in enumerate(reversed(letters))
     ]
     parts += [
-        word("share", 0, SAYS, f"{share:.0%}", BLUE, "start", 26, 700),
-        word("near", 13 + 18 * len(f"{share:.0%}"), SAYS, NEAR, BLUE, "start"),
+        word("share", 0, SAYS, f"{share:.0%}", BLUE, "start", HERO, 700),
+        word("near", 13 + 27 * len(f"{share:.0%}"), SAYS, NEAR, BLUE, "start"),
     ]
     return Frame(parts, _told(step, loss, share))
 
@@ -108,7 +110,7 @@ def _told(step: int, loss: float, share: float) -> str:
 
 def _steps(step: int) -> list[Part]:
     """Under the chart: the one that is now is dark."""
-    parts = [word("step", _along(250), TICKS, "steps", GREY, "middle", SMALL)]
+    parts = [word("step", EDGE, TICKS, "steps", GREY, "end", SMALL)]
     for at in sorted({0, 100, 200, 300, step}):
         looks = (INK, "middle", SMALL, 700) if at == step else (GREY, "middle", SMALL)
         parts.append(word(f"tick {at}", _along(at), TICKS, f"{at}", *looks))
@@ -122,7 +124,7 @@ def _levels(by_counts: list[float]) -> list[Part]:
         y, ends = _high(loss), {"start": 0, "end": EDGE}
         parts += [
             line(f"level {by}", [(x, y) for x in ends.values()], GREY, 1.5, dashes="4 6"),
-            word(by, ends[end], y - 7, f"{by}: {loss:.1f}", GREY, end, SMALL),
+            word(by, ends[end], y - 7, by, GREY, end, SMALL),
         ]
     return parts
 
@@ -130,14 +132,14 @@ def _levels(by_counts: list[float]) -> list[Part]:
 def _curve(step: int, known: dict[str, Any]) -> list[Part]:
     """The loss so far, a dot where it is, and in blue where the arcs gather."""
     losses, (x, y) = known["losses"], (_along(step), _high(known["losses"][step // EVERY]))
+    name = word("loss", AXIS + 28, NAME, "loss, lower is better", ORANGE, "start", SMALL, 600)
 
     def now(x: float, y: float) -> Part:
-        text = f"loss {losses[step // EVERY]:.1f}"
-        return word("now", x, y, text, ORANGE, "start", 26, 700)
+        return word("now", x, y, f"{losses[step // EVERY]:.1f}", ORANGE, "start", BIG, 700)
 
     if not step:
         up = [(AXIS + x, HEAD + y) for x, y in ((0, 30), (0, 2), (-6, 10), (0, 2), (6, 10))]
-        return [line("up", up, ORANGE, 3.5), now(AXIS + 16, HEAD + 19)]
+        return [name, line("up", up, ORANGE, 3.5), now(AXIS + 28, NAME + 28)]
 
     def upto(key: str, first: int, last: int, colour: Colour, thick: float) -> Part:
         """The curve between two steps, as far as it has come."""
@@ -146,14 +148,10 @@ def _curve(step: int, known: dict[str, Any]) -> list[Part]:
         return line(key, places, colour, thick)
 
     parts = [upto("curve", BEGINS, STEPS[-1], ORANGE, 4.5), upto("gathers", *JUMP, BLUE, 6.5)]
-    if step > JUMP[0]:
-        shares = [f"{to_neighbours(state['weights']):.0%}" for state in known["states"]]
-        began, ends = (shares[STEPS.index(at)] for at in (JUMP[0], min(step, JUMP[1])))
-        place, says = (_along(JUMP[0]), HEAD + 20), f"looks back: {began.rstrip('%')} → {ends}"
-        parts.append(word("turn", *place, says, BLUE, "start", SMALL, 600))
-    under = y - 32 < _high(known["by_counts"][0]) < y  # a line would go through it
-    at = (x + 14, y + 19) if under else (min(x + 4, EDGE - 113), y - 19)
-    return [*parts, now(*at), dot("dot", x, y, 7, ORANGE)]
+    if step >= JUMP[1]:
+        place = _along(JUMP[0]) + 14, TURN
+        parts.append(word("turn", *place, "learns to look back", BLUE, "start", SMALL, 600))
+    return [name, *parts, now(x + 8, y - 13), dot("dot", x, y, 7, ORANGE)]
 
 
 def _at(n: int) -> float:
