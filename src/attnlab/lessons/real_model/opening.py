@@ -1,6 +1,6 @@
-"""Lesson 14 opens with what is lost if its last layer's weights are made half equal, and all.
+"""Lesson 14 opens with what is lost if its last layer's weights are half blurred, and made equal.
 
-It copies what stands after the same word, whichever stands there; half equal still, all equal no
+It copies what stands after the same word, whichever stands there; half blurred still, all equal no
 more. A slice of the mix is as wide as its word's weight, the mean of the last layer's heads; a
 square is a text, filled if what followed is written. At the lesson's end `opening` is called with
 the learner's own function and text: that film is in `yours`.
@@ -15,7 +15,7 @@ from math import asin, degrees
 import torch
 
 from attnlab.figures.live.film import Film, Frame
-from attnlab.figures.live.parts import INK, SMALL, Part, Place, area, box, line, word
+from attnlab.figures.live.parts import INK, SMALL, WIDE, Part, Place, area, box, line, word
 from attnlab.figures.palette import BLUE, GREY, GROUND
 from attnlab.lessons.real_model import yours
 from attnlab.lessons.real_model.writing import OWN, Backend, Step, mixed, step, steps
@@ -23,11 +23,11 @@ from attnlab.lessons.real_model.writing import OWN, Backend, Step, mixed, step, 
 TEXT = "bird", "boy", "king", ";", "bird"
 TRADED = "bird", "king", "boy", ";", "bird"
 FOLLOWED = 2  # the place, after the start token's, of what followed: blue
-# By how often each is written where it followed, if all is equal.
-RANKED = "queen girl farmer teacher king boy horse cat owl child sailor dog wolf fox cow"
+# If all is equal, a word is written where it followed only before one further on in this order.
+RANKED = "queen girl teacher boy farmer owl cat horse dog cow king child sailor wolf fox"
 OTHERS = RANKED.split()
 SUCH = [("bird", *two, ";", "bird") for two in permutations(OTHERS, 2)]
-WAYS = {"as trained": 0, "half equal": 0.5, "all equal": 1}  # how much of weights is equal
+WAYS = {"as trained": 0, "half blurred": 0.5, "all equal": 1}  # how much of weights is equal
 
 HIGH, COLUMN, BESIDE = 270, 62, 388  # of the sheet; a word's room; x of the next word
 WIDTH = COLUMN * (len(TEXT) + 1)  # of the mix
@@ -36,7 +36,7 @@ FLOOR, MOUTH, RIM, THICK = 36, 54, 182, 56  # y of the text, ribbons' ends; the 
 HOP = 14  # how far words that trade places go up and down
 SIZE, LARGE, HEAVY = 22, 36, 700  # of words; weight
 ONE, PITCH, TELLS = (76, 42), 15, 326  # a large grid; from square to square; what is right of it
-ALL, NARROW, NEAR, ASIDE = 118, 8, 146, 420  # three grids: top, pitch, from each to the next
+ALL, NARROW, NEAR = 82, 9.6, 168.5  # three grids: top, pitch, from each to the next
 
 
 def opening(function: Backend | None = None, text: str = "") -> Film:
@@ -45,7 +45,7 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         return yours.film(function, text)
     own, ways = step(OWN, TEXT), [step(mixed(share), TRADED) for share in WAYS.values()]
     such = [steps(mixed(share), SUCH) for share in WAYS.values()]
-    few, (_, one, other, _, bird) = sum(_copied(such[-1])), TEXT
+    _, one, other, _, bird = TEXT
     share, half, equal = (f"{at.heads.mean(dim=0)[FOLLOWED]:.2f}" for at in ways)
     told = (
         f"“{bird}” came before, and comes again. A small language model mixes in some of each word "
@@ -54,18 +54,19 @@ def opening(function: Backend | None = None, text: str = "") -> Film:
         f"“{own.word}” is written.",
         f"“{other}” and “{one}” trade places. The mix is nearly the same, and “{ways[0].word}” is "
         "written.",
-        f"This layer’s weights go half way to equal: {half}, between {share} and {equal}, is still "
+        f"Blur the last layer half way to equal: {half}, between {share} and {equal}, is still "
         f"the widest. “{ways[1].word}” is written.",
-        f"All equal, {equal} each: “{ways[2].word}” is written, not “{other}”, which followed.",
+        f"All equal, {equal} each: “{ways[2].word}” is written, not “{other}”, which followed. "
+        f"Traded back, “{step(mixed(1), TEXT).word}” is written too.",
         f"Now {len(SUCH)} texts, a square each: any two of {len(OTHERS)} words. As trained, all "
         "get the word that followed.",
-        f"Half way to equal, all {len(SUCH)} texts still get the word that followed. All equal, "
-        f"{few} do, “{OTHERS[0]}” most often.",
+        "All equal, a text and its mirror mostly get one answer, and are never both right. Words "
+        "are sorted to show it.",
     )
     sheets = [_poured(), _poured(own), *(_poured(each, TRADED) for each in ways)]
-    sheets += [_trained(such[0]), _compared(ways, such)]
+    sheets += [_trained(such[0]), _compared(such)]
     frames = [Frame(*each) for each in zip(sheets, told, strict=True)]
-    return Film("Blur a layer’s attention half way, and it still copies", frames, HIGH)
+    return Film("Half blurred, it still copies", frames, HIGH)
 
 
 def _copied(such: Sequence[Step]) -> list[bool]:
@@ -104,13 +105,11 @@ def _poured(at: Step | None = None, words: Sequence[str] = TEXT) -> list[Part]:
     return [*parts, *slices]
 
 
-def _slices(
-    mix: torch.Tensor, corner: Place = (0, RIM), size: Place = (WIDTH, THICK), of: str = "slice"
-) -> list[Part]:
+def _slices(mix: torch.Tensor) -> list[Part]:
     """The mix, from edge to edge."""
-    ends = accumulate((size[0] * mix).tolist(), initial=corner[0])
+    ends = accumulate((WIDTH * mix).tolist(), initial=0.0)
     return [
-        box(f"{of} {n}", ((a + b - w) / 2, corner[1]), (w, size[1]), *look)
+        box(f"slice {n}", ((a + b - w) / 2, RIM), (w, THICK), *look)
         for n, (a, b) in enumerate(pairwise(ends))
         for w in [max(b - a - GAP, 0.5)]
         for look in [(BLUE, 1) if n == FOLLOWED else (GREY, 0.5)]
@@ -169,31 +168,29 @@ def _trained(such: Sequence[Step]) -> list[Part]:
     ]
 
 
-def _compared(mixes: Sequence[Step], such: Sequence[Sequence[Step]]) -> list[Part]:
-    """For each way the film's own mix, all texts, and how many of them get what followed."""
-    wide, parts = NARROW * len(OTHERS), list[Part]()
-    for n, (way, at, each) in enumerate(zip(WAYS, mixes, such, strict=True)):
-        x, mix = NEAR * n, at.heads.mean(dim=0)
+def _compared(such: Sequence[Sequence[Step]]) -> list[Part]:
+    """For each way all texts, how many are right, and at last one with its mirror."""
+    parts = list[Part]()
+    for n, (way, each) in enumerate(zip(WAYS, such, strict=True)):
+        x = NEAR * n
         parts += [
-            word(f"way {n}", x, 16, way, INK, "start", SIZE - 2, HEAVY),
-            *_slices(mix, (x - GAP / 2, 28), (wide + GAP, 30), f"mix {n}"),
-            word(f"count {n}", x, 106, f"{sum(_copied(each))}", BLUE, "start", 44, HEAVY),
+            word(f"way {n}", x, 16, way, INK, "start", SIZE, HEAVY),
+            word(f"count {n}", x, 66, f"{sum(_copied(each))}", BLUE, "start", 52, HEAVY),
             *_squares(n, each, (x, ALL), NARROW),
         ]
-        if wide * mix[FOLLOWED] > ROOM:
-            middle = x + wide * float(mix[:FOLLOWED].sum() + mix[FOLLOWED] / 2)
-            much = f"{mix[FOLLOWED]:.2f}"
-            parts.append(word(f"share {n}", middle, 49.5, much, GROUND, "middle", SMALL, HEAVY))
-    parts += [
-        word("of", 358, 106, f"of {len(SUCH)}", GREY, "start", SMALL),
-        word("names", ASIDE, 49, "mix", GREY, "start", SMALL),
-        word("most", ASIDE, ALL + 11, OTHERS[0], INK, "start", SMALL),
+    first, half = (NEAR * 2, ALL), (NARROW - 1) / 2
+    pair = [[at + half for at in _corner(text, first, NARROW)] for text in (TEXT, TRADED)]
+    (a, b), (c, d) = pair
+    return [
+        *parts,
+        word("of", WIDE, 66, f"of {len(SUCH)}", GREY, "end", SMALL),
+        line("mirror", [(a - 6, b + 6), (c + 6, d - 6)], INK, 2),
+        *(box(f"pair {n}", (x - 6, y - 6), (12, 12), INK, 0, 3) for n, (x, y) in enumerate(pair)),
+        box("square 0", (0, 249), (15, 15), BLUE, 1),
+        word("means 0", 22, 263, "right: the word that followed", GREY, "start", SMALL),
+        box("square 2", (NEAR * 2, 249), (15, 15), GREY, 0.3),
+        word("means 2", NEAR * 2 + 22, 263, "wrong", GREY, "start", SMALL),
     ]
-    looks = (0, BLUE, 1, "the word that followed"), (2, GREY, 0.2, "another word")
-    for n, colour, filled, name in looks:
-        parts.append(box(f"square {n}", (NEAR * n, 249), (15, 15), colour, filled))
-        parts.append(word(f"means {n}", NEAR * n + 22, 263, name, GREY, "start", SMALL))
-    return parts
 
 
 def _corner(text: Sequence[str], first: Place, pitch: float) -> Place:
@@ -207,7 +204,7 @@ def _squares(n: int, such: Sequence[Step], first: Place, pitch: float) -> list[P
     each = [_corner(text, first, pitch) for text in SUCH]
     drawn = [f"M{x:.1f} {y:.1f}h{side}v{side}h-{side}Z" for x, y in each]
     lit = [d for d, right in zip(drawn, _copied(such), strict=True) if right]
-    looks = ("all", drawn, GREY, 0.2), ("lit", lit, BLUE, 1)
+    looks = ("all", drawn, GREY, 0.3), ("lit", lit, BLUE, 1)
     return [
         Part("path", f"{key} {n}", {"d": "".join(d), "fill": colour.drawn, "opacity": filled})
         for key, d, colour, filled in looks
