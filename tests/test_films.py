@@ -938,7 +938,9 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         assert texts[n]["within"] == f"typical ±{width**0.5 / by:.0f}"
         assert ("score ÷ 8" if by == 8 else "score") in texts[n]
     assert [n for n in range(6) if "was edge" in frames[n]] == [4]
-    assert [texts[n].get("closer") for n in range(6)] == [None] * 5 + [f"×{film.CLOSER} closer"]
+    told_of = [frames[n][f"{it} {film.BEST}"]["fill"] for n in range(6) for it in ("book", "bar")]
+    assert told_of == [GREY.drawn] * 6 + [ORANGE.drawn] * 6
+    assert told[5].startswith(f"Seen {film.CLOSER} times closer")
     down = sorted(range(6), key=lambda m: float(frames[3][f"bar {m}"]["y"]))
     assert down == sorted(range(6), key=lambda m: -film.walks()[m, 64])  # as the walks end
     was, now = (film._softmax(film.walks()[:, 64] / by) for by in (1, 8))
