@@ -448,11 +448,11 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     assert [[each[f"slope {book}"] for book in "ABC"] for each in texts[4:-1]] == 2 * [
         ["+1", "0", "−1"]
     ]
-    sides = [[texts[-1].get(f"{it} {book}") for it in ("far", "wide", "area")] for book in "ABC"]
-    assert sides == [
-        ["+4", "share 0.25", "4 × 0.25 = +1"],
-        [None, "share 0.25", "0 × 0.25 = 0"],
-        ["−2", "share 0.50", "−2 × 0.50 = −1"],
+    kinds = ("far", "wide", "product", "area")
+    assert [[texts[-1].get(f"{it} {book}") for it in kinds] for book in "ABC"] == [
+        ["+4", "share 0.25", "4 × 0.25", "+1"],
+        [None, "share 0.25", "0 × 0.25", "0"],
+        ["−2", "share 0.50", "−2 × 0.50", "−1"],
     ]
     assert [each["results"] for each in texts[1:-1]] == [*["moved"] * 3, *["slope"] * 2]
     assert texts[-1]["headline"] == "area = slope"
@@ -472,8 +472,8 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     )  # of the dot on the scale
     assert high[3] == pytest.approx(high[0], abs=0.2)
     bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
-    assert bars == [[116, 170], [4, 170], [58, 340]]  # 29 px for 1 of a value, 680 for all shares
-    level = float(looks[-1]["pull A"]["y"]) + 116
+    assert bars == [[124, 170], [4, 170], [62, 340]]  # 31 px for 1 of a value, 680 for all shares
+    level = float(looks[-1]["pull A"]["y"]) + 124
     assert [float(looks[-1][f"pull {book}"]["y"]) for book in "BC"] == [level - 2, level]
     left = [float(looks[-1][f"pull {book}"]["x"]) for book in "ABC"]
     assert left == [left[0], left[0] + 170, left[0]]  # B's after A's, above C's
