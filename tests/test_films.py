@@ -274,15 +274,20 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
     assert [n for n, each in enumerate(texts) if "luck" in each] == [5]  # right for the last noun
     rest = shown("07-multi-head")[-1]
     first, last, few = rest["bar on"], rest["bar off"], rest["few"]
-    meet = (1 - follows_last([SUBJECT])) * WIDE
+    left = float(shown("07-multi-head")[5]["cell on dogs"]["x"])  # rows' names stay
+    meet = left + (1 - follows_last([SUBJECT])) * (WIDE - left)
     spans = [float(each[side]) for each in (first, few, last) for side in ("x", "width")]
-    assert spans == pytest.approx([0, WIDE, 0, meet, meet, WIDE - meet], abs=0.02)
+    sides = [left, WIDE - left, left, meet - left, meet, WIDE - meet]
+    assert spans == pytest.approx(sides, abs=0.02)
+    for n in ("on", "off"):
+        assert texts[-1][f"row {n}"] == texts[5][f"row {n}"] == f"head 3 {n}"
+        assert float(rest[f"row {n}"]["y"]) == float(rest[f"who {n}"]["y"])
     assert first["fill"] == few["fill"] == rest["word 1"]["fill"]
     assert last["fill"] == rest["word 4"]["fill"]
     says = [[texts[-1][f"{which} {n}"] for which in ("who", "most")] for n in ("on", "off")]
     assert says == [["first noun decides", "100%"], ["last noun decides", "89%"]]
     assert (texts[-1]["few first"], first["fill"]) == ("11%", rest["kept"]["fill"])
-    assert 0 < float(rest["few first"]["x"]) < meet
+    assert left < float(rest["few first"]["x"]) < meet
     assert last["fill"] == rest["verb"]["fill"]
     assert len(PLURAL) == len(SINGULAR) == 16
     ways = [[texts[-1][key] for key in (f"{key}'s row", key)] for key in ("kept", "verb")]
@@ -318,6 +323,7 @@ def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reac
     for h, m in ((0, 0), (1, 3), (3, 0)):  # behind the one that finds it
         pale, before = (float(each[f"{h} to {m}"]["opacity"]) for each in (found, named))
         assert pale < 0.5 * before < 0.5 * float(found[f"{SUBJECT} to 1"]["opacity"])
+        assert float(frame[f"{h} to {m}"]["opacity"]) < 0.5 * pale  # and behind a full table
     assert inks[3] == [grey, king, grey, grey, dogs]
     its_arc = f"{SUBJECT} to 1"
     for each, greys in ((begin, 4), (named, 1)):  # arcs of heads that are not spoken of
