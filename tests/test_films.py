@@ -273,15 +273,20 @@ def test_lesson_07s_last_noun_decides_without_one_head_and_never_with_it() -> No
     assert [n for n, each in enumerate(texts) if "luck" in each] == [5]  # right for the last noun
     rest = shown("07-multi-head")[-1]
     first, last, few = rest["bar on"], rest["bar off"], rest["few"]
-    meet = (1 - follows_last([SUBJECT])) * WIDE
+    left = float(shown("07-multi-head")[5]["cell on dogs"]["x"])  # rows' names stay
+    meet = left + (1 - follows_last([SUBJECT])) * (WIDE - left)
     spans = [float(each[side]) for each in (first, few, last) for side in ("x", "width")]
-    assert spans == pytest.approx([0, WIDE, 0, meet, meet, WIDE - meet], abs=0.02)
+    sides = [left, WIDE - left, left, meet - left, meet, WIDE - meet]
+    assert spans == pytest.approx(sides, abs=0.02)
+    for n in ("on", "off"):
+        assert texts[-1][f"row {n}"] == texts[5][f"row {n}"] == f"head 3 {n}"
+        assert float(rest[f"row {n}"]["y"]) == float(rest[f"who {n}"]["y"])
     assert first["fill"] == few["fill"] == rest["word 1"]["fill"]
     assert last["fill"] == rest["word 4"]["fill"]
     says = [[texts[-1][f"{which} {n}"] for which in ("who", "most")] for n in ("on", "off")]
     assert says == [["first noun decides", "100%"], ["last noun decides", "89%"]]
     assert (texts[-1]["few first"], first["fill"]) == ("11%", rest["kept"]["fill"])
-    assert 0 < float(rest["few first"]["x"]) < meet
+    assert left < float(rest["few first"]["x"]) < meet
     assert last["fill"] == rest["verb"]["fill"]
     assert len(PLURAL) == len(SINGULAR) == 16
     ways = [[texts[-1][key] for key in (f"{key}'s row", key)] for key in ("kept", "verb")]
@@ -317,6 +322,7 @@ def test_lesson_07s_arcs_are_weights_lie_one_in_another_and_light_what_they_reac
     for h, m in ((0, 0), (1, 3), (3, 0)):  # behind the one that finds it
         pale, before = (float(each[f"{h} to {m}"]["opacity"]) for each in (found, named))
         assert pale < 0.5 * before < 0.5 * float(found[f"{SUBJECT} to 1"]["opacity"])
+        assert float(frame[f"{h} to {m}"]["opacity"]) < 0.5 * pale  # and behind a full table
     assert inks[3] == [grey, king, grey, grey, dogs]
     its_arc = f"{SUBJECT} to 1"
     for each, greys in ((begin, 4), (named, 1)):  # arcs of heads that are not spoken of
@@ -447,11 +453,11 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     assert [[each[f"slope {book}"] for book in "ABC"] for each in texts[4:-1]] == 2 * [
         ["+1", "0", "−1"]
     ]
-    sides = [[texts[-1].get(f"{it} {book}") for it in ("far", "wide", "area")] for book in "ABC"]
-    assert sides == [
-        ["+4", "share 0.25", "4 × 0.25 = +1"],
-        [None, "share 0.25", "0 × 0.25 = 0"],
-        ["−2", "share 0.50", "−2 × 0.50 = −1"],
+    kinds = ("far", "wide", "product", "area")
+    assert [[texts[-1].get(f"{it} {book}") for it in kinds] for book in "ABC"] == [
+        ["+4", "share 0.25", "4 × 0.25", "+1"],
+        [None, "share 0.25", "0 × 0.25", "0"],
+        ["−2", "share 0.50", "−2 × 0.50", "−1"],
     ]
     assert [each["results"] for each in texts[1:-1]] == [*["moved"] * 3, *["slope"] * 2]
     assert texts[-1]["headline"] == "area = slope"
@@ -471,8 +477,8 @@ def test_lesson_05s_answer_goes_as_far_as_its_slopes_say() -> None:
     )  # of the dot on the scale
     assert high[3] == pytest.approx(high[0], abs=0.2)
     bars = [[looks[-1][f"pull {book}"][side] for side in ("height", "width")] for book in "ABC"]
-    assert bars == [[116, 170], [4, 170], [58, 340]]  # 29 px for 1 of a value, 680 for all shares
-    level = float(looks[-1]["pull A"]["y"]) + 116
+    assert bars == [[124, 170], [4, 170], [62, 340]]  # 31 px for 1 of a value, 680 for all shares
+    level = float(looks[-1]["pull A"]["y"]) + 124
     assert [float(looks[-1][f"pull {book}"]["y"]) for book in "BC"] == [level - 2, level]
     left = [float(looks[-1][f"pull {book}"]["x"]) for book in "ABC"]
     assert left == [left[0], left[0] + 170, left[0]]  # B's after A's, above C's
@@ -864,7 +870,9 @@ def test_lesson_04s_walks_and_bars_are_drawn_as_computed_and_told() -> None:
         assert texts[n]["within"] == f"typical ±{width**0.5 / by:.0f}"
         assert ("score ÷ 8" if by == 8 else "score") in texts[n]
     assert [n for n in range(6) if "was edge" in frames[n]] == [4]
-    assert [texts[n].get("closer") for n in range(6)] == [None] * 5 + [f"×{film.CLOSER} closer"]
+    told_of = [frames[n][f"{it} {film.BEST}"]["fill"] for n in range(6) for it in ("book", "bar")]
+    assert told_of == [GREY.drawn] * 6 + [ORANGE.drawn] * 6
+    assert told[5].startswith(f"Seen {film.CLOSER} times closer")
     down = sorted(range(6), key=lambda m: float(frames[3][f"bar {m}"]["y"]))
     assert down == sorted(range(6), key=lambda m: -film.walks()[m, 64])  # as the walks end
     was, now = (film._softmax(film.walks()[:, 64] / by) for by in (1, 8))

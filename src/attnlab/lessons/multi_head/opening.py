@@ -42,13 +42,14 @@ LINES, COUNTED = (222, 162, 144), 119  # of words, over as many rows of a table;
 KEPT = 76  # how far over these the verb is that comes with all heads
 TALL = {3: 102, 0: 73, 2: 44, 1: 15}  # heads' arcs
 TALLER, PALER = 1.5, 0.4  # how much, until a verb comes; those that are not spoken of
+FADED = 0.45  # how much paler still, once the one that is asked for is off
 APART = 12  # from one arc's foot to the next, at one word
 BADGE, WAITING = 12, 29  # a number's radius; from one to the next that waits
 WAY = (330, 353)  # ends of the last word's own way to the next word
 NEXT, BOX = 423, 112  # of the next word's box: its middle and its width
-HEADING, CELL = 40, (178, 32)  # y of columns' heads, under words; size of what is in them
+HEADING, CELL = 40, (182, 32)  # y of columns' heads, under words; size of what is in them
 ROWS = {"on": 48, "off": 86}  # tops, under words
-COLUMNS = {TEXT[-1]: 112, ONE: 302}  # where they start
+COLUMNS = {TEXT[-1]: 104, ONE: 298}  # where they start
 ROW = {name: f"head {SUBJECT + 1} {name}" for name in ROWS}
 OFFS = {"on": (), "off": (SUBJECT,)}  # heads that are removed
 WHOSE = {"on": ITS, "off": LAST}  # who decides
@@ -229,9 +230,7 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     """Which verb won, with the subject's head and without it, by the last word."""
     parts, floor = list[Part](), _line(state)
     for name in dict.fromkeys(row for row, _ in tried):
-        parts.append(
-            word(f"row {name}", 0, floor + ROWS[name] + 22, ROW[name], GREY, "start", SMALL)
-        )
+        parts.append(_row(name, floor + ROWS[name] + 22))
     for last in dict.fromkeys(last for _, last in tried):
         at, weight = (COLUMNS[last] + 16, floor + HEADING), 600 if last == state.last else 400
         parts.append(word(f"of {last}", *at, last, GREY, "start", weight=weight))
@@ -249,6 +248,11 @@ def _tried(tried: dict[tuple[str, str], str], state: State) -> list[Part]:
     return parts
 
 
+def _row(name: str, y: float) -> Part:
+    """What is named at the left of a table's row, and of a bar."""
+    return word(f"row {name}", 0, y, ROW[name], GREY, "start", SMALL)
+
+
 def _counted() -> list[Part]:
     """Two ways to a verb; how often each noun decides."""
     to, floor, y = _looks_at(SUBJECT), COUNTED - 26, COUNTED - KEPT - 9
@@ -263,17 +267,20 @@ def _counted() -> list[Part]:
         *_boxed("kept", COUNTED - KEPT, VERB, ITS, ROW["on"]),
         word("of all", 0, BARS["on"] - 12, says, GREY, "start", SMALL),
     ]
+    left = COLUMNS[TEXT[-1]]
+    wide = WIDE - left
     for name, y in BARS.items():
         last = follows_last(OFFS[name])
-        meet = (1 - last) * WIDE
-        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", 0, 1 - last)
+        meet = left + (1 - last) * wide
+        noun, x, share = ("last", meet, last) if last > 0.5 else ("first", left, 1 - last)
         parts += [
-            box(f"bar {name}", (x, y), (share * WIDE, BAR), WHOSE[name]),
+            _row(name, y + 23),
+            box(f"bar {name}", (x, y), (share * wide, BAR), WHOSE[name]),
             word(f"who {name}", x + 12, y + 23, f"{noun} noun decides", GROUND, "start", SMALL),
             word(f"most {name}", WIDE - 12, y + 26, f"{share:.0%}", GROUND, "end", 26, 700),
         ]
-    few = word("few first", meet / 2, y + 23, f"{1 - last:.0%}", GROUND, size=SMALL, weight=700)
-    return [*parts, box("few", (0, y), (meet, BAR), ITS), few]
+    few = word("few first", (left + meet) / 2, y + 23, f"{1 - last:.0%}", GROUND, size=SMALL)
+    return [*parts, box("few", (left, y), (meet - left, BAR), ITS), few]
 
 
 def _arcs(state: State) -> list[Part]:
@@ -292,19 +299,26 @@ def _arcs(state: State) -> list[Part]:
         each = (f"{head} to {to}", start, end, floor, now[head][to], colour)
         is_pale = not is_seen or SUBJECT in {*state.seen} - {head}
         dashes = OFF if is_off else ON
-        parts.append(arc(*each, PALER if is_pale else 1, dashes=dashes, pull=pull))
+        faded = FADED if state.off and not is_off else 1
+        parts.append(arc(*each, faded * (PALER if is_pale else 1), dashes=dashes, pull=pull))
         at = (start + end) / 2, floor - tall
         at = at if is_seen else (NEXT + WAITING * (head - 1.5), _line(state) - 146)
         face, ink = (GROUND, colour) if is_seen and (is_off or is_pale) else (colour, GROUND)
-        badges += _badge(head, *at, face, ink, colour)
+        badges += _badge(head, *at, face, ink, colour, faded)
     return [*parts, *badges]
 
 
 def _badge(
-    head: int, x: float, y: float, face: str | Colour, ink: str | Colour, edge: str | Colour = GREY
+    head: int,
+    x: float,
+    y: float,
+    face: str | Colour,
+    ink: str | Colour,
+    edge: str | Colour = GREY,
+    opacity: float = 1,
 ) -> list[Part]:
     """A head's number, on its arc, or where it waits until it is spoken of."""
     return [
-        dot(f"badge {head}", x, y, BADGE, face, edge=edge),
-        word(f"name {head}", x, y + 6.5, f"{head + 1}", ink, size=SMALL, weight=700),
+        dot(f"badge {head}", x, y, BADGE, face, opacity, edge),
+        word(f"name {head}", x, y + 6.5, f"{head + 1}", ink, "middle", SMALL, 700, opacity),
     ]

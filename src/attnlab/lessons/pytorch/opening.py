@@ -15,12 +15,12 @@ BOOKS, SCORES, VALUES = ("A", "B", "C"), (0.0, 0.0, math.log(2)), (8.0, 4.0, 2.0
 COLOURS = (GREEN, BLUE, PURPLE)
 STEP = 0.1  # how far a score is raised
 
-HIGH, BOTTOM, UNIT, HEADS = 270, 284, 29, 17  # of the sheet; y of 0; px for 1; columns' names
+HIGH, BOTTOM, UNIT, HEADS = 270, 301, 31, 17  # of the sheet; y of 0; px for 1; columns' names
 SPINE, PAGE = (60, 26), (86, 34)  # left and width of a book's parts
 BOOK, CHIP, THICK = 44, (131, 48), 88  # how high a book is; its share's column; px for a share of 1
 LEFT, RIGHT, BAND, WIDE = 179, 213, 8, 80  # ends of ribbons; widths of their ends and the answer
 SCALE, SWING, MARK = 315, 2 * UNIT, 341  # the answer's scale, a step on it, books' arrows beside it
-ENDS, TITLE, RESULT, WORKED = 480, 72, 30, 22  # of results; their name; their sizes
+ENDS, TITLE, RESULT, SLOPE = 480, 75, 30, 32  # of results; their name; their sizes
 BAR, THIN, SHARE, ASIDE = 140.0, 4, 680, 59  # bars' left; at first; px for 1; books' way
 LEAVES = sum(SPINE) + PAGE[1] - ASIDE + 4  # beside books, then
 Numbers = Sequence[float]
@@ -223,7 +223,7 @@ def _bars(worked: Sequence[int]) -> list[Part]:
     parts += _answer((LEAVES + BAR) / 2 - 2, z, y - 7)
     if len(worked) < len(BOOKS):
         return parts + _results("slope", dict(enumerate(slopes(SCORES))))
-    return [*parts, word("headline", ENDS, TITLE, "area = slope", INK, "end", WORKED, 700)]
+    return [*parts, word("headline", 0, HEADS, "area = slope", INK, "start", 24, 700)]
 
 
 def _bar(n: int, grown: bool) -> list[Part]:
@@ -245,12 +245,13 @@ def _bar(n: int, grown: bool) -> list[Part]:
         parts.append(word(f"far {name}", BAR - 8, top + 44, says, colour, "end", 24, 700))
     if not grown:
         return parts
-    middle, row = left + full / 2, 8 + _y(VALUES[n] - away / 2) - 20 * (not away)
-    aside = high + 20 if away < 0 else -9 if away else -40
-    says = f"{says.lstrip('+')} × {share:.2f} = {slope}"
+    middle, row = left + full / 2, 1 + top + high / 2 - 35 * (not away)
+    aside = high + 20 if away < 0 else -9 if away else -72
+    says = f"{says.lstrip('+')} × {share:.2f}"
     return [
         *parts,
-        word(f"area {name}", middle, row, says, INK, size=WORKED, weight=500),
+        word(f"area {name}", middle, row, slope, INK, size=SLOPE, weight=700),
+        word(f"product {name}", middle, row + 21, says, INK, size=SMALL),
         word(f"wide {name}", middle, top + aside, f"share {share:.2f}", colour, size=SMALL),
     ]
 

@@ -25,14 +25,15 @@ BEST = BOOKS.index("maps")
 WIDTHS = (1, 4, 16, 64)
 SEED, DRAWS = 4, 1001  # of which the film shows the one that is most like all
 
-HIGH, HEAD, LOW = 270, 44, 240  # of the sheet; top and floor of walks and bars
-LEFT, RIGHT, END = 32, 198, 220  # where walks begin and end; end of words about them
-TOP, ZERO, UNIT = 34, 142, 7.2  # line of what the height is; y of a score of 0; px for 1
+HIGH, HEAD, LOW = 270, 28, 240  # of the sheet; top and floor of walks and bars
+LEFT, RIGHT = 32, 224  # where walks begin and end
+TOP, ZERO, UNIT = 18, 134, 8  # line of what the height is; y of a score of 0; px for 1
 SHIFTS = (-1.4, -1.4, 0, 1.4, 0, 1.4)  # px, of walks: else those that go together are one
 CLOSE, CLOSER = 4, 8  # how much larger 1 is seen in the first two frames, and in the last
-ROW, PITCH = 225, 34  # middle of the last book's row; to the next
-NAME, BAR, NOW = 268, 330, 480  # where books and bars begin; end of shares
-LONG, THICK = 88, 18  # of the bar of share 1; how thick it is
+ROW, PITCH = 223, 37  # middle of the last book's row; to the next
+NAME, BAR, NOW = 303, 364, 480  # where books and bars begin; end of shares
+LONG, THICK = 56, 18  # of the bar of share 1; how thick it is
+PALE = 0.9, 0.4  # how thick and how opaque the others' walks are
 EDGE = 48  # points on an edge of the envelope
 
 
@@ -118,7 +119,7 @@ def _frame(width: int, told: str, divided: bool = False, closer: int = 1) -> Fra
         parts += [_leader(m, unit, y)] if width == WIDTHS[-1] else []
         was = (BAR, y - THICK / 2), (LONG * float(undivided[m]), THICK)
         parts += [box(f"was long {m}", *was, _colour(m), 0, 1.5)] if divided else []
-        parts += _share(m, y, float(shares[m]))
+        parts += _share(m, y, float(shares[m]), width == WIDTHS[-1])
     parts += _lead(unit, root) if width == WIDTHS[-1] and unit == UNIT else []
     if width == 1:
         parts += [
@@ -161,12 +162,12 @@ def _envelope(width: int, unit: float) -> list[Part]:
 
 
 def _heights(closer: int) -> list[Part]:
-    """What is as far above and below 0 as 8, or less if seen from closer; how much closer."""
-    parts = [word("closer", 0, TOP - 21, f"×{closer} closer", INK, "start", SMALL, 700)]
+    """What is as far above and below 0 as 8, or less if seen from closer."""
+    parts = []
     for n in (1, 0, -1):
         y, says = ZERO + 6 - UNIT * 8 * n, f"{8 * n / closer:.0f}".replace("-", "−")
         parts.append(word(f"height {n}", LEFT - 6, y, says, GREY, "end", SMALL))
-    return parts[closer < CLOSER :]
+    return parts
 
 
 def _axis(width: int, divided: bool) -> list[Part]:
@@ -177,9 +178,9 @@ def _axis(width: int, divided: bool) -> list[Part]:
         line("axis", [(LEFT, HEAD), (LEFT, LOW), (RIGHT + 2, LOW)], GREY, 1.5),
         line("floor", [(BAR, HEAD), (BAR, LOW)], GREY, 1.5),
         word(score, 0, TOP, score, GREY, "start", SMALL),
-        word("within", END, TOP, f"typical ±{far:.0f}", BLUE, "end", SMALL, 700),
-        word("products", END, LOW + 24, added, INK, "end", SMALL, 700),
-        word("share", BAR, LOW + 24, "softmax share", GREY, "start", SMALL),
+        word("within", RIGHT, TOP, f"typical ±{far:.0f}", BLUE, "end", SMALL, 700),
+        word("products", RIGHT, LOW + 24, added, INK, "end", SMALL, 700),
+        word("share", NOW, LOW + 24, "softmax share", GREY, "end", SMALL),
     ]
     if divided:
         was = float(_softmax(walks()[:, width])[BEST])
@@ -197,7 +198,7 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
     """Of a book's score, and its end."""
     at = [min(n, width) for n in range(WIDTHS[-1] + 1)]
     points = [(_x(n, width), ZERO - unit * walks()[m, n] + SHIFTS[m]) for n in at]
-    thick, opacity, r = (3.0, 1.0, 5.0) if m == BEST else (1.1, 0.5, 3.0)
+    thick, opacity, r = (3.0, 1.0, 5.0) if m == BEST else (*PALE, 3.0)
     return [
         line(f"walk {m}", points, _colour(m), thick, opacity),
         dot(f"end {m}", *points[-1], r, _colour(m), edge=GROUND),
@@ -207,28 +208,30 @@ def _walk(m: int, width: int, unit: float) -> list[Part]:
 def _leader(m: int, unit: float, y: float) -> Part:
     """From the end of a book's walk to its name."""
     end = ZERO - unit * walks()[m, -1]
-    thick, opacity = (2.0, 1.0) if m == BEST else (1.1, 0.5)
+    thick, opacity = (2.0, 1.0) if m == BEST else PALE
     return line(f"leader {m}", [(RIGHT + 8, end), (NAME - 5, y)], _colour(m), thick, opacity)
 
 
 def _lead(unit: float, root: float) -> list[Part]:
     """Of the best over the next."""
-    x, (*_, next_to, best) = RIGHT + 13, np.sort(walks()[:, -1])
+    x, (*_, next_to, best) = RIGHT + 10, np.sort(walks()[:, -1])
     high, low = (ZERO - unit * end for end in (best, next_to))
     says = f"+{(best - next_to) / root:g}"
     return [
         line("lead", [(x, high), (x, low)], ORANGE, 3),
-        word("lead says", x + 5, (high + low) / 2 + 7, says, ORANGE, "start", SMALL, 700),
+        word("lead says", x + 5, (high + low) / 2 + 8, says, ORANGE, "start", 22, 700),
     ]
 
 
-def _share(m: int, y: float, share: float) -> list[Part]:
-    """A book, and a bar as long as its share."""
-    colour = _colour(m)
-    ink, size, weight = (ORANGE, 22, 700) if m == BEST else (INK, SMALL, 400)
+def _share(m: int, y: float, share: float, told: bool) -> list[Part]:
+    """A book, and a bar as long as its share; pale until shares are told of."""
+    ink, size, weight = (INK if told else GREY), SMALL, 400
+    if told and m == BEST:
+        ink, size, weight = ORANGE, 22, 700
+    colour, filled = (_colour(m), 1.0) if told else (GREY, 0.4)
     return [
         word(f"book {m}", NAME, y + 6, BOOKS[m], ink, "start", SMALL, weight),
-        box(f"bar {m}", (BAR, y - THICK / 2), (LONG * share, THICK), colour),
+        box(f"bar {m}", (BAR, y - THICK / 2), (LONG * share, THICK), colour, filled),
         word(f"share {m}", NOW, y + size / 3, _says(share), ink, "end", size, weight),
     ]
 
