@@ -1085,6 +1085,10 @@ def test_answers_out_of_tiles_are_those_of_softmax_over_all_scores_at_once() -> 
     for name, both in zip("ABC", wide.reshape(3, 2).sum(axis=1), strict=True):
         assert middle(last[f"side {name}"]) == pytest.approx(right + both / 2, abs=0.05)
         assert float(last[f"side {name}"]["width"]) == pytest.approx(both - 2, abs=0.05)
+        poured = last[f"poured {'ABC'.index(name)}"]  # as wide, and level
+        assert middle(poured) == pytest.approx(float(block["x"]) + right + both / 2, abs=0.05)
+        assert poured["width"] == last[f"side {name}"]["width"]
+        assert poured["height"] == block["height"]
         right += both
     texts, told = texts_of("11-cost", 7), opening_of("11-cost").state["frames"][7]["told"]
     assert texts["reached"] == f"{answers[0]:.1f}"
