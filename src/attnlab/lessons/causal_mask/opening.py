@@ -13,14 +13,13 @@ TEXT = ("fox", "owl", "cat", ";", "fox", "owl", "cat")  # a row, and the same ag
 LAST, AGAIN, ROWS = len(TEXT) - 1, TEXT.index(TEXT[0], 1), range(1, len(TEXT))
 PASSES = (1, 2, 5, 6)  # that are shown; in each as many words are there
 HIGH, COUNT, HEAD, TOP, TALL = 270, 38, 60, 68, 33  # of the sheet; lines over rows; of rows
-LEFT, STEP = 48, 41  # where rows begin; how wide a word's place is
+LEFT, STEP = 48, 40  # where rows begin; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
 EDGE = LEFT + STEP * len(TEXT)  # where rows end
-ONE, SIX, NEXT = 314, 390, 366  # where guesses begin; of one pass each, or what could be copied
-EQUAL, TICK = 370, 468  # middles of what stands between them, and of signs
+ONE, SIX, NEXT = 343, 410, 366  # where guesses begin; of one pass each, or what could be copied
+EQUAL, TICK = 388, 468  # middles of what stands between both counts, and of signs
 LETTERS, NAME, LARGE = 20, 30, 40  # sizes of words
 SEEN, CLOTH, COPIED, DARK = 0.1, 0.14, 0.3, 0.4  # seen; still to come; copied; of weight 1
-FAINT = 0.4  # words of six passes behind the mask of one
 SIGNS = {  # by whether a guess is right
     True: (GREEN, [(-9, 0), (-3, 7), (10, -9)]),
     False: (GREY, [(-8, -8), (8, 8), (0, 0), (8, -8), (-8, 8)]),
@@ -39,8 +38,8 @@ def opening() -> Film:
     tells = (
         f"Pass 1: a model sees “{TEXT[0]}”, and guesses that the next word is “{alone[0]}”.",
         f"Pass 2: the next word was “{TEXT[1]}”. So that was wrong, and the model guesses again.",
-        f"Pass 5: the second “{TEXT[0]}” listens to “{TEXT[1]}” ({max(rows[AGAIN]):.2f}), "
-        "which followed the first, and guesses it.",
+        f"Passes 3 and 4 are right. Then the second “{TEXT[0]}” listens to "
+        f"“{TEXT[1]}” ({max(rows[AGAIN]):.2f}), which followed the first, and guesses it.",
         f"Pass 6: “{alone[-1]}”. {LAST} guesses took {LAST} passes; {right} are right.",
     )
     frames = [
@@ -57,8 +56,8 @@ def opening() -> Film:
                 *_column("six", SIX, alone),
                 *_signs(alone, LAST),
             ],
-            "Yes, if the text is known and a mask hides what follows: the same six guesses, both "
-            "wrong ones too.",
+            "Yes, if the text is known and a mask hides what follows: the same guesses, both wrong "
+            "ones too.",
         ),
     ]
     return Film("Can one pass do the work of six?", frames, HIGH)
@@ -101,30 +100,28 @@ def _copying() -> list[Part]:
 
 
 def _masked(rows: list[list[float]]) -> list[Part]:
-    """One pass behind the mask; faintly, what each of the six has read."""
-    parts, edge = [*_map(0), *_listening(rows, LAST)], EDGE - STEP  # the last word does not ask
-    for row in ROWS:
+    """One pass behind the mask, and the words that are listened to most."""
+    parts = [*_map(0), *_listening(rows, LAST), *_mask(LAST, DARK)]
+    for row in ROWS[AGAIN:]:
         most = rows[row - 1].index(max(rows[row - 1]))
-        for m, each in enumerate(TEXT[:row]):
-            dark = 1 if row > AGAIN and m == most else FAINT
-            parts.append(word(f"was {m} in {row}", PLACES[m], _line(row), each, opacity=dark))
-    name = word("hides", edge - 14, TOP + TALL + 6, "mask", INK, "end", NAME, 700)
-    return [*parts, *_mask(LAST, edge, DARK), name]
+        parts.append(word(f"was {row}", PLACES[most], _line(row), TEXT[most], weight=500))
+    middle = LEFT + STEP * 5, TOP + TALL * 5 / 3  # of its widest place
+    return [*parts, word("hides", middle[0], middle[1] + NAME / 3, "mask", size=NAME, weight=700)]
 
 
 def _equal() -> list[Part]:
-    """What stands over and between the guesses of one pass and of six."""
+    """What stands over the guesses of one pass and of six."""
     return [
         *_count(1, "one", ONE),
         *_count(LAST, "six", SIX),
-        word("equal", EQUAL, TOP + TALL * LAST / 2 + 10, "=", size=28, weight=700),
+        word("equal", EQUAL, COUNT - 4, "=", size=34, weight=700),
     ]
 
 
 def _map(ahead: int) -> list[Part]:
     """What each word that asks can see of the text, which stands once: so many words ahead."""
     asks = _column("asks", 0, TEXT[:LAST], ORANGE)
-    return [*_seen(ahead), *asks, *_text(TEXT if ahead else TEXT[:LAST])]
+    return [*_seen(ahead), *asks, *_text(TEXT)]
 
 
 def _seen(ahead: int) -> list[Part]:
@@ -134,7 +131,7 @@ def _seen(ahead: int) -> list[Part]:
 def _text(words: Sequence[str], row: int = LAST, opacity: float = 1) -> list[Part]:
     """Words of a row, over all."""
     return [
-        word(f"word {m} of {row}", PLACES[m], HEAD, each, INK, "middle", LETTERS, 600, opacity)
+        word(f"word {m} of {row}", PLACES[m], HEAD, each, INK, "middle", LETTERS, 500, opacity)
         for m, each in enumerate(words)
     ]
 
@@ -170,13 +167,13 @@ def _word(
     return word(key, x, _line(row), text, colour, anchor, LETTERS, weight)
 
 
-def _mask(n: int, edge: float = EDGE, dark: float = CLOTH, is_open: bool = False) -> list[Part]:
+def _mask(n: int, dark: float = CLOTH, is_open: bool = False) -> list[Part]:
     """It hides from the last words of so many rows what follows; it opens to the right."""
     hem = []
     for row in ROWS:
-        x = edge if is_open else LEFT + STEP * min(row, n)
+        x = EDGE if is_open else LEFT + STEP * min(row, n)
         hem += [(x, TOP + TALL * min(row - 1, n)), (x, TOP + TALL * min(row, n))]
-    corners = [(edge, TOP), *hem, (edge, hem[-1][1])]
+    corners = [(EDGE, TOP), *hem, (EDGE, hem[-1][1])]
     return [area("mask", corners, PURPLE, dark)]
 
 

@@ -43,9 +43,9 @@ SUMS, UNIT, STEP = 13, 212, 28  # left of columns; px for 1, wide and high
 LARGEST = (EDGE - CELL - 8, 85)  # the largest score so far
 LEVEL, NAMED, LOUD = 32, 60, 40  # size of a block's height, its room; of counts
 DARK, PALE, FACE = 0.6, 0.2, 0.35  # of a largest score, others, a block
-ONE, TALLER, FLOOR = 80, 40, 236  # both ways in the end: px for 1, wide and high; their floor
+ONE, TALLER, FLOOR = 92, 40, 236  # both ways in the end: px for 1, wide and high; their floor
 EDGED = {"stroke": GROUND, "stroke-width": "1.5"}  # columns beside columns
-HEADS, HERO = 40, 64  # line over both ways; the answer
+HEADS, HERO, ANSWER = 40, 64, 42  # line over both ways; sizes of counts, of the answer
 
 
 class Kept(NamedTuple):
@@ -133,7 +133,8 @@ def opening() -> Film:
     told = "Poured level, they are one block again. B's scores are forgotten, too."
     tile(1, told, *_block(b), *columns(1, True), forgotten=True)
     told = "C has no larger score: its columns join, and nothing gets narrower."
-    tile(2, told, *_block(b), *columns(2))
+    highs = np.array([b.answer] * 2 * BLOCK + [*VALUES[2 * BLOCK :]])
+    tile(2, told, *_block(b), *columns(2), *_once(c, highs, SUMS, 0))
     told = f"Poured a last time: {c.answer:.1f}, as from all {TOKENS} scores at once. "
     told += f"All {TOKENS**2} go the same way, {BLOCK} at a time."
     frames.append(Frame(_both(c), told))
@@ -296,22 +297,30 @@ def _height(n: int, x: float) -> Part:
     return line(f"height {n}", ends, GROUND, 2)
 
 
+def _once(kept: Kept, highs: np.ndarray, left: float, opacity: float, *sizes: float) -> list[Part]:
+    """All columns of the first query."""
+    columns = _columns(0, np.exp(SCORES[0] - kept.m), highs, left, (), opacity, *sizes)
+    return [p._replace(key=f"once {p.key}", look={**p.look, **EDGED}) for p in columns]
+
+
 def _both(last: Kept) -> list[Part]:
     """All columns of the first query and the block they became, on one scale, and one level."""
     weights, high = np.exp(SCORES[0] - last.m), TALLER * last.answer
-    y, left = FLOOR - high, WIDE - ONE * last.s
-    columns = _columns(0, weights, VALUES, 0, (), 1, ONE, TALLER, FLOOR)
+    y, left, sizes = FLOOR - high, WIDE - ONE * last.s, (ONE, TALLER, FLOOR)
+    sides = ONE * np.array([0, *weights.reshape(BLOCKS, BLOCK).sum(axis=1).cumsum()])
+    level = np.full(BLOCK, last.answer)
     parts = [
         *_holds(0, TOKENS, GREY, "scores at once"),
         *_holds(left, BLOCK, ORANGE, "at a time"),
-        *(p._replace(key=f"once {p.key}", look={**p.look, **EDGED}) for p in columns),
-        box("block", (left, y), (WIDE - left, high), ORANGE, FACE),
-        line("same", [(0, y), (WIDE, y)], INK, 3),
-        word("reached", WIDE / 2, y - 14, f"{last.answer:.1f}", INK, size=HERO, weight=700),
-        word("answer", WIDE / 2, y + 26, "answer", GREY, size=SMALL),
-        word("order", (left + WIDE) / 2, FLOOR + 22, "A, B, then C", GREY, size=SMALL),
+        box("block", (left, y), (WIDE - left, high), ORANGE, 0),
+        *_columns(2 * BLOCK, weights[2 * BLOCK :], level, left + sides[2], (), 0, *sizes),
+        word("reached", WIDE / 2, y - 9, f"{last.answer:.1f}", INK, size=ANSWER, weight=700),
+        word("answer", WIDE / 2, y + 24, "answer", GREY, size=SMALL),
     ]
-    sides = ONE * np.array([0, *weights.reshape(BLOCKS, BLOCK).sum(axis=1).cumsum()])
     for j, (start, end) in enumerate(pairwise(sides)):
-        parts += _keys("side", j, (start + 1, FLOOR + 5), end - start - 2)
-    return parts
+        wide, x = end - start - 2, left + start + 1
+        parts += _keys("side", j, (start + 1, FLOOR + 5), wide)
+        parts += _keys("band", j, (x, FLOOR + 5), wide)
+        parts.append(box(f"poured {j}", (x, y), (wide, high), COLOURS[j], DARK, 1.5))
+    parts += _once(last, VALUES, 0, 1, *sizes)
+    return [*parts, line("same", [(0, y), (WIDE, y)], INK, 3)]

@@ -22,6 +22,7 @@ LOUDER = 8  # times as large are the queries
 HIGH = 270
 PLACES = tuple(37 + 81.2 * n for n in range(len(ASKED)))  # of words, in all lines
 TO = PLACES[: len(ASKS)]
+NEARER = tuple(35.5 + 66.2 * n for n in range(len(ASKED)))  # if names stand beside the lines
 THICK, THIN = 13, 3  # a line of weight 1; one that has no weight yet
 APART, EDGE = 10, 2.5  # between lines side by side; on both sides of a line that lies over others
 BEND = 0.3  # of a line's way, at both ends
@@ -42,10 +43,12 @@ class Room(NamedTuple):
     top: float = 44
     order: Sequence[int] = EVERY
     name: str = ""
+    places: Sequence[float] = NEARER
+    to: Sequence[float] = (*NEARER[: len(ASKS) - 1], NEARER[len(ASKS) - 1] + 8)  # a long word
 
 
-FULL = Room(228, 202, 80)
-ABOVE, BELOW = Room(129, 98, 27, 15), Room(129, 171, 242, 264, BACKWARDS, " below")
+FULL = Room(228, 202, 80, places=PLACES, to=TO)
+ABOVE, BELOW = Room(139, 109, 27, 15), Room(139, 160, 242, 264, BACKWARDS, " below")
 
 
 def opening() -> Film:
@@ -59,19 +62,15 @@ def opening() -> Film:
     own = {n: [m] for n, m in enumerate(best)}
     both = reads | {YESTERDAY: own[YESTERDAY]}
     found = own | reads
-    crossed = {n: found[n] for n in sorted(found, key=(fits, READ).count)}  # these two in front
+    crossed = {n: own[n] for n in sorted(own, key=(fits, READ).count)}  # these two in front
+    names = ("German", ABOVE.top), ("English", ABOVE.low), ("German", BELOW.top - 21)
     pair = [
-        *_lines(found, ABOVE),
-        *_words(found, ABOVE),
-        *_german(found, BELOW),
-        *_weights(own, ABOVE),
+        *_lines(own, ABOVE),
+        *_words(own, ABOVE),
+        *_german(own, BELOW),
         *(
-            part
-            for half, y in (("forwards", ABOVE.arrives + 40), ("backwards", BELOW.leaves + 14))
-            for part in (
-                word(f"German {half}", WIDE, y, "German", GREY, "end", SMALL, 600),
-                word(half, WIDE, y + 21, half, GREY, "end", SMALL),
-            )
+            word(f"name at {y}", WIDE, y, name, GREY, "end", SMALL)
+            for name, y in (*names, ("reversed", BELOW.top))
         ),
     ]
     waiting = [
@@ -113,8 +112,8 @@ def opening() -> Film:
         ),
         (
             [*pair, *_lines(crossed, BELOW)],
-            "German backwards: each word still finds its own. In this model keys know no place. "
-            "Not all small shares are drawn.",
+            "German reversed: each word finds its own, with the same weight. Here keys know no "
+            "place.",
         ),
     ]
     return Film("Found by meaning, not by place", [Frame(*each) for each in frames], HIGH)
@@ -137,19 +136,23 @@ def _words(found: Found, room: Room = FULL, asks: str = "English") -> list[Part]
     Those that are spoken of have the colour of their lines, and are bold.
     """
     parts = _german(found, room)
-    parts.append(word(f"English {room.low}", WIDE, room.low + 26, asks, GREY, "end", SMALL, 600))
     if room is FULL:
-        parts.append(word("German", 0, 18, "German: keys and values", GREY, "start", SMALL, 600))
-    for n, x in enumerate(TO):
-        colour, weight = (COLOURS[n], 700) if n in found else (GREY, 400)
+        parts += [
+            word("English", WIDE, room.low + 26, asks, GREY, "end", SMALL, 600),
+            word("German", 0, 18, "German: keys and values", GREY, "start", SMALL, 600),
+        ]
+    for n, x in enumerate(room.to):
+        bold = 700 if room is FULL else 500
+        colour, weight = (COLOURS[n], bold) if n in found else (GREY, 400)
         parts.append(word(f"asks {n}", x, room.low, ASKS[n], colour, size=SMALL, weight=weight))
     return parts
 
 
 def _german(found: Found, room: Room) -> list[Part]:
     lit, parts = {m: COLOURS[n] for n, ms in found.items() for m in ms}, list[Part]()
-    for x, m in zip(PLACES, room.order, strict=True):
-        look = (lit.get(m, GREY), "middle", 20, 500 if m in lit else 400)
+    for x, m in zip(room.places, room.order, strict=True):
+        size = 20 if room is FULL else SMALL
+        look = (lit.get(m, GREY), "middle", size, 500 if m in lit else 400)
         parts.append(word(f"asked {m}{room.name}", x, room.top, ASKED[m], *look))
         if room is FULL:
             parts.append(
@@ -158,12 +161,12 @@ def _german(found: Found, room: Room) -> list[Part]:
     return parts
 
 
-def _weights(found: Found, room: Room = FULL) -> list[Part]:
+def _weights(found: Found) -> list[Part]:
     """Under a word that asks, of the last that it brings back; of one before it, at its line."""
     shares, parts = weights(), list[Part]()
     for n, ms in found.items():
         for m in ms:
-            says, x, y = (f"{shares[n][m]:.2f}", COLOURS[n]), TO[n], room.low
+            says, x, y = (f"{shares[n][m]:.2f}", COLOURS[n]), TO[n], FULL.low
             each = word(f"weight {n} {m}", x, y + 26, *says, size=BIG, weight=700)
             if m != ms[-1]:
                 each = word(each.key, x - 16, y - 80, *says, "end", SMALL, 600)
@@ -198,9 +201,9 @@ def _lines(found: Found, room: Room = FULL, way: float = 1) -> list[Part]:
     for n, ms in found.items():
         gap, ms = APART * way, sorted(ms, key=room.order.index)
         thicks = [THICK * (shares[n][room.order.index(m)] if way else 1 / len(ms)) for m in ms]
-        left = TO[n] - (sum(thicks) + gap * (len(ms) - 1)) / 2
+        left = room.to[n] - (sum(thicks) + gap * (len(ms) - 1)) / 2
         for m, thick in zip(ms, thicks, strict=True):
-            key, to = f"{n} to {m}{room.name}", (PLACES[room.order.index(m)], room.arrives)
+            key, to = f"{n} to {m}{room.name}", (room.places[room.order.index(m)], room.arrives)
             is_thin, wide = thick < 2 * EDGE, thick + 2 * AROUND
             strand = partial(
                 curve,
