@@ -183,7 +183,7 @@ def _last() -> list[Part]:
         word("hard adds", end + 10, level + 33, f"hard {hard}", GREY, "start", 24, 700),
         *(dot(f"stands {m}", _x(ENDS[m]), shelf, 6, SERIES[m]) for m in range(3)),
         *(word(f"name {m}", _x(ENDS[m]), 22, BOOKS[m], SERIES[m], size=SMALL) for m in range(3)),
-        word("one step", aside - 10, shelf + 24, "one step", INK, "end", SMALL),
+        word("one step", (start + end) / 2, shelf + 27, "one step", INK, "middle", SMALL),
         dot("asked", start, shelf, 5),
         *_asks(end, shelf),
     ]
