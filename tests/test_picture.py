@@ -293,6 +293,18 @@ def test_leaks_are_said_to_be_too_good_where_each_is(
     assert {f"{loss:.2f}" for loss in losses} <= {*words(light[0])}
 
 
+def test_a_curve_at_the_honest_best_has_one_name_with_it() -> None:
+    def said(causal: float) -> set[str]:
+        models = {"causal": ((), [1.8, causal]), "no mask": ((), [1.8, 0.0])}
+        light, _ = parts(figures.causal_mask.losses({"dice": models, "sheep": models}, named))
+        return {*words(light[0])}
+
+    named = {"dice": 1.0, "sheep": 1.0}
+    assert "causal = honest best, 1.00" in said(1.004)
+    assert "causal ≈ honest best, 1.00" in said(1.04)
+    assert {"causal", "honest best, 1.00", "no mask"} <= said(1.3)
+
+
 def test_a_jump_is_as_long_as_the_loss_rises_or_passes_a_break_in_the_axis() -> None:
     models = {"yours": (1.8, 1.8), "wrong axis": (1.0, 9.0), "stuck": (2.0, 1.9)}
     light, _ = parts(figures.causal_mask.given_away(models, 1.8, "dice"))

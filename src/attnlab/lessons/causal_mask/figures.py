@@ -131,7 +131,7 @@ def losses(
         trained: for each text and model, its parameters, which are not shown, and its losses.
         best: the honest best for each text.
     """
-    figure, axes = new_figure(columns=len(trained), width=10.2, height=3.7, sharey=True)
+    figure, axes = new_figure(columns=len(trained), width=10.6, height=3.7, sharey=True)
     models = next(iter(trained.values()))
     cheats = [
         name
@@ -141,12 +141,16 @@ def losses(
     words = []
     for place, (text, models) in zip(axes[0], trained.items(), strict=True):
         floor, strokes = best[text], {BLUE: cycle(STROKES), ORANGE: cycle(STROKES)}
-        place.axhline(floor, color=GREY, linewidth=1, label=f"honest best, {floor:.2f}")
+        named = f"honest best, {floor:.2f}"
+        near = next((name for name in models if abs(models[name][1][-1] - floor) < APART), "")
+        place.axhline(floor, color=GREY, linewidth=1, label="_" if near else named)
         place.axhspan(-1, floor, color=ZONE, linewidth=0, zorder=-1)
         for name, (_, curve) in models.items():
             colour = ORANGE if name in cheats else BLUE
             stroke = next(strokes[colour])
-            place.plot(as_array(curve), color=colour, linestyle=stroke, linewidth=2, label=name)
+            sign = "=" if f"{curve[-1]:.2f}" == f"{floor:.2f}" else "≈"
+            label = f"{name} {sign} {named}" if name == near else name
+            place.plot(as_array(curve), color=colour, linestyle=stroke, linewidth=2, label=label)
             words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
         place.set(xlabel="step", ylim=(-0.05, None), xlim=(0, len(curve)))
         place.set_xticks([0, len(curve) // 2, len(curve)])
@@ -155,7 +159,7 @@ def losses(
         place.tick_params(labelleft=True)
         words.append(f"{text}, honest best: {floor:.2f}")
     for place in axes[0]:  # when both have the same limits
-        name_lines(place, led=True)  # several end at one height
+        name_lines(place)
     title = ""
     if cheats:
         fall = f"{_listed(cheats)} {'falls' if len(cheats) == 1 else 'fall'}"
@@ -179,7 +183,7 @@ def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str
     figure, [[place]] = new_figure(width=PAGE, height=4.2)
     leaky = [name for name, (trained, cut) in models.items() if cut - trained > LEAKS]
     end = FAR * best
-    broken = {}  # heights with their colours
+    broken: dict[float, str] = {}  # heights with their colours
     place.axvline(best, color=GREY, linewidth=1, zorder=0)
     for y, (name, (trained, cut)) in enumerate(models.items()):
         colour, ring = ORANGE if name in leaky else BLUE, PAST * end if cut > end else cut
