@@ -208,8 +208,8 @@ def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str
         place.annotate(WRONG.get(name, ""), (0, y), (-NAMED, -9), **beside)
     place.text(best, -0.65, f"honest best, {best:.2f}", ha="center", color=QUIET)
     gap: Any = {"boxstyle": "square,pad=0", "facecolor": "white", "linewidth": 0}
-    for y, colour in broken.items():
-        place.text(BREAK * end, y, "//", ha="center", va="center", color=colour, bbox=gap)
+    for high, colour in broken.items():
+        place.text(BREAK * end, high, "//", ha="center", va="center", color=colour, bbox=gap)
     right = PAST * end if broken else end
     place.set(xlim=(0, right), ylim=(len(models) - 0.5, -0.6), yticks=[])
     ticks = MaxNLocator(5, steps=[1, 2, 5, 10])
