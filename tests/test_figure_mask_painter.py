@@ -148,10 +148,11 @@ def test_the_mask_cannot_be_changed_in_place(painter: MaskPainter) -> None:
 def test_what_a_mask_does_to_a_text_is_told_and_stands_in_the_still() -> None:
     def effect(mask: np.ndarray) -> Effect:
         many = int(mask.sum())
-        return Effect(f"{many} can be <read>", [Next("this mask", f"on {many}", many > 15)])
+        return Effect(f"{many} can be <read>", [Next("this mask", f"on {many}", many > 15)], (3, 1))
 
     painter = MaskPainter(SCORES, TOKENS, effect=effect)
     assert painter.state["following"] == [{"by": "this mask", "said": "on 16", "right": True}]
+    assert painter.state["missed"] == (3, 1)
     assert repr(painter).endswith("this mask → on 16 ✓")
     paint(painter, {"toggle": [0, 0]})
     assert painter.state["effect"] == "15 can be <read>"

@@ -738,8 +738,8 @@ figures.causal_mask.given_away(apart["dice"], best["dice"], "dice")
 # ### Paint a mask
 #
 # Here is the learned head again, in a window of three words: the model's next verb is wrong. Press *causal*, and it is right.
-# Now click a cell or drag over several: the weights follow, and so does the verb. Which
-# single cell flips it? Then block a whole row, and press *causal and padding*: which cells had *causal* left open?
+# Now click a cell or drag over several: the weights follow, and so does the verb. Is the outlined
+# cell the only one that flips it? Then block a whole row, and press *causal and padding*: which cells had *causal* left open?
 
 # %% nbgrader={"grade": false, "grade_id": "touch-mask-painter", "locked": true, "schema_version": 3, "solution": false, "task": false}
 painter = figures.live.MaskPainter(scores, its_own, preset="window", effect=effect)
@@ -748,7 +748,7 @@ painter.row = 9  # see
 painter
 
 # %% [markdown]
-# The cell of *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays. A
+# Yes, *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays. A
 # *window* of three flips it too. The row that you blocked shows zeros, not NaN. *Causal and padding* closed three
 # more cells, all in the rows of the two dummies.
 #

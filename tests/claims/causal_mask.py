@@ -301,7 +301,7 @@ def the_small_model_is_causal_and_looks_for_the_subject() -> None:
 
 @lesson.says(
     "in a window of three words: the model's next verb is wrong. Press *causal*, and it is right.",
-    "The cell of *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays.",
+    "Yes, *king* in the row of *see*: without it the verb becomes *run*, and without any other it stays.",
     "A *window* of three flips it too.",
     "*Causal and padding* closed three more cells, all in the rows of the two dummies.",
 )
@@ -323,7 +323,8 @@ def one_cell_of_one_head_decides_the_verb() -> None:
     )
     everything = np.ones((10, 10), dtype=bool)
     assert told(everything) == told(causal) == "“see” reads “king”: next, “runs”"
-    assert told(window) == "“see” reads itself: next, “run”"
+    assert told(window) == "“see” cannot read “king”: next, “run”"
+    assert [effect(mask).missed for mask in (causal, window)] == [None, (9, 2)]
     assert effect(window).following[1] == ("this mask", "run 1.00", False)
     assert effect(causal).following[1][2]
     nothing = causal & (np.arange(10)[:, None] < 9)
@@ -332,6 +333,7 @@ def one_cell_of_one_head_decides_the_verb() -> None:
         one = causal.copy()
         one[-1, m] = False
         assert told(one).endswith("“run”") == (word == "king")
+        assert told(one).startswith("“see” cannot read “king”") == (word == "king")
     assert [n for n, _ in np.argwhere(causal & ~padded)] == [8, 9, 9]
 
 

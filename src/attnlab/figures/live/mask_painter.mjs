@@ -1,4 +1,4 @@
-// Draws MaskPainter: what the mask does to a text, the weights, whose cells are painted, what comes next beside their last row, and on request the mask in both conventions.
+// Draws MaskPainter: what the mask does to a text, the weights, whose cells are painted, what comes next under their last row, and on request the mask in both conventions.
 
 import { FAINT, element, grid, mount, moved, setText, settling, shade, slider } from "./figure.mjs";
 
@@ -191,6 +191,11 @@ function draw(body, model) {
     setText(counted, state.counted);
     setText(effect, state.effect);
     effect.hidden = !state.effect;
+    body.querySelector(".missed")?.classList.remove("missed");
+    if (state.missed) {
+      const [row, column] = state.missed;
+      table.node.querySelectorAll("tr")[row + 1].querySelectorAll("td")[column].classList.add("missed");
+    }
     outcome.hidden = !state.following.length;
     outcome.replaceChildren(...state.following.map(({ by, said, right }) =>
       element("p", { class: right ? "right" : "wrong" }, `${by} `, element("strong", {}, `→ ${said} ${right ? "✓" : "✗"}`))));

@@ -46,10 +46,14 @@ class Next(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What a mask does to a text: a line on it, and what comes next, by it and by others."""
+    """What a mask does to a text: a line on it, what comes next, by it and by others, and why.
+
+    `missed` is the cell, row and column, that the text would need and the mask blocks.
+    """
 
     told: str
     following: Sequence[Next] = ()
+    missed: tuple[int, int] | None = None
 
 
 class MaskPainter(WithRows):
@@ -156,6 +160,7 @@ class MaskPainter(WithRows):
             "counted": counted(tokens, mask),
             "effect": effect.told,
             "following": [each._asdict() for each in effect.following],
+            "missed": effect.missed,
             "preset": inputs["preset"],
             "presets": list(PRESETS),
             "length": inputs["length"],

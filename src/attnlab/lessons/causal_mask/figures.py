@@ -27,9 +27,10 @@ from attnlab.figures.picture import (
 
 LEAKS = 0.2  # nats that a model loses by what is cut off: it has looked there
 APART = 0.05  # nats below the honest best, by looking ahead, or above it, by learning less
-FAR = 6  # times the honest best, where an axis of losses ends: an arrow runs on
+FAR = 6  # times the honest best, where an axis of losses breaks off
+BREAK, PAST = 1.14, 1.35  # times where it ends: the break, and rings past it
 ZONE = "#ececec"  # below the honest best
-NAMED = 48  # points from 0 to the end of names: a number stands between
+NAMED = 60  # points from 0 to the end of names: a number stands between
 STROKES = ("-", "--", ":")
 WRONG = {  # what is, in models that the lesson breaks
     "wrong axis": "softmax over queries",
@@ -130,7 +131,7 @@ def losses(
         trained: for each text and model, its parameters, which are not shown, and its losses.
         best: the honest best for each text.
     """
-    figure, axes = new_figure(columns=len(trained), width=10.2, height=3.7, sharey=True)
+    figure, axes = new_figure(columns=len(trained), width=10.6, height=3.7, sharey=True)
     models = next(iter(trained.values()))
     cheats = [
         name
@@ -140,12 +141,16 @@ def losses(
     words = []
     for place, (text, models) in zip(axes[0], trained.items(), strict=True):
         floor, strokes = best[text], {BLUE: cycle(STROKES), ORANGE: cycle(STROKES)}
-        place.axhline(floor, color=GREY, linewidth=1, label=f"honest best, {floor:.2f}")
+        named = f"honest best, {floor:.2f}"
+        near = next((name for name in models if abs(models[name][1][-1] - floor) < APART), "")
+        place.axhline(floor, color=GREY, linewidth=1, label="_" if near else named)
         place.axhspan(-1, floor, color=ZONE, linewidth=0, zorder=-1)
         for name, (_, curve) in models.items():
             colour = ORANGE if name in cheats else BLUE
             stroke = next(strokes[colour])
-            place.plot(as_array(curve), color=colour, linestyle=stroke, linewidth=2, label=name)
+            sign = "=" if f"{curve[-1]:.2f}" == f"{floor:.2f}" else "≈"
+            label = f"{name} {sign} {named}" if name == near else name
+            place.plot(as_array(curve), color=colour, linestyle=stroke, linewidth=2, label=label)
             words.append(f"{text}, {name}: from {curve[0]:.1f} to {curve[-1]:.2f}")
         place.set(xlabel="step", ylim=(-0.05, None), xlim=(0, len(curve)))
         place.set_xticks([0, len(curve) // 2, len(curve)])
@@ -154,7 +159,7 @@ def losses(
         place.tick_params(labelleft=True)
         words.append(f"{text}, honest best: {floor:.2f}")
     for place in axes[0]:  # when both have the same limits
-        name_lines(place, led=True)  # several end at one height
+        name_lines(place)
     title = ""
     if cheats:
         fall = f"{_listed(cheats)} {'falls' if len(cheats) == 1 else 'fall'}"
@@ -178,36 +183,35 @@ def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str
     figure, [[place]] = new_figure(width=PAGE, height=4.2)
     leaky = [name for name, (trained, cut) in models.items() if cut - trained > LEAKS]
     end = FAR * best
+    broken: dict[float, str] = {}  # heights with their colours
     place.axvline(best, color=GREY, linewidth=1, zorder=0)
     for y, (name, (trained, cut)) in enumerate(models.items()):
-        colour, ring = ORANGE if name in leaky else BLUE, min(cut, end)
+        colour, ring = ORANGE if name in leaky else BLUE, PAST * end if cut > end else cut
         beside: Any = {"textcoords": "offset points", "va": "center", "color": colour}
         told, said = f"{trained:.2f}", f"{cut:.2f}"
         if name in leaky:
-            jump: Any = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.4}
-            jump["shrinkB"] = 8 if cut <= end else 0
+            jump: Any = {"arrowstyle": "-|>", "color": colour, "linewidth": 2.4, "shrinkB": 8}
             place.annotate("", (ring, y), (trained, y), arrowprops=jump)
             place.annotate(told, (trained, y), (-11, 0), ha="right", **beside)
         elif told != said:
             said = f"{told} → {said}"
-        if cut <= end:
-            look: Any = {"mfc": "white", "mew": 2.4, "clip_on": False}
-            place.plot(ring, y, "o", color=colour, markersize=17, **look)
+        look: Any = {"mfc": "white", "mew": 2.4, "clip_on": False}
+        place.plot(ring, y, "o", color=colour, markersize=17, **look)
         place.plot(trained, y, "o", color=colour, markersize=9, clip_on=False)
-        place.annotate(said, (ring, y), (13 if cut <= end else 6, 0), **beside)
+        place.annotate(said, (ring, y), (13, 0), **beside)
+        if cut > end:
+            broken |= {y: colour, len(models) - 0.5: QUIET}  # the axis too
         beside |= {"xycoords": place.get_yaxis_transform(), "ha": "right"}
         is_told = f"{name}: {'leaks' if name in leaky else 'honest'}"
         place.annotate(is_told, (0, y), (-NAMED, 8 if name in WRONG else 0), **beside)
         beside["color"] = QUIET
         place.annotate(WRONG.get(name, ""), (0, y), (-NAMED, -9), **beside)
-    if leaky:
-        y, at = list(models).index(leaky[0]), min(models[leaky[0]][1], end)
-        over: Any = {"textcoords": "offset points", "color": QUIET}
-        ground = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
-        place.annotate("in training", (0, y), (0, 13), bbox=ground, **over)
-        place.annotate("cut off", (at, y), (0, 13), ha="center", **over)
     place.text(best, -0.65, f"honest best, {best:.2f}", ha="center", color=QUIET)
-    place.set(xlim=(0, end), ylim=(len(models) - 0.5, -0.6), yticks=[])
+    gap: Any = {"boxstyle": "square,pad=0", "facecolor": "white", "linewidth": 0}
+    for high, colour in broken.items():
+        place.text(BREAK * end, high, "//", ha="center", va="center", color=colour, bbox=gap)
+    right = PAST * end if broken else end
+    place.set(xlim=(0, right), ylim=(len(models) - 0.5, -0.6), yticks=[])
     ticks = MaxNLocator(5, steps=[1, 2, 5, 10])
     place.set_xticks([tick for tick in ticks.tick_values(0, end) if tick <= end])
     place.set_xlabel(f"loss on {text}, nats")
@@ -221,7 +225,7 @@ def given_away(models: Mapping[str, tuple[float, float]], best: float, text: str
         figure,
         f"A dot a model for its loss in training on {text}, and a ring for its loss on texts that "
         f"are cut off, beside the honest best, {best:.2f}; where it leaks, an arrow goes from the "
-        f"dot to the ring, or past {end:.1f} off the axis. {'; '.join(words)}.",
+        f"dot to the ring, past a break in the axis if it is above {end:.1f}. {'; '.join(words)}.",
         f"{title}\nDot: loss in training. Ring: on texts that are cut off after each word.",
     )
 

@@ -57,8 +57,9 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
         words: N that the small model knows; the first noun is the subject.
     Returns:
         scores: (N, N), scaled.
-        effect: of a mask, (N, N) bool, True = attend, what the last word reads where it is open,
-            and the verb that the model expects after it, without a mask and with this one.
+        effect: of a mask, (N, N) bool, True = attend, what the last word reads, or cannot where
+            it would read most, and the verb that the model expects after it, without a mask and
+            with this one.
     """
     layer, head = small.head("subject")
     x, Wq, Wk, Wv = inside(words)
@@ -66,7 +67,7 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
     scores: np.ndarray = (q @ k.mT / q.shape[-1] ** 0.5).numpy()
     model = small.load()
 
-    def after(mask: np.ndarray) -> tuple[np.ndarray, str, float]:
+    def after(mask: np.ndarray) -> tuple[str, float]:
         read = torch.from_numpy(
             soft_weights(scores.copy(), np.eye(len(words)), mask.copy(), scale=1)
         )
@@ -80,7 +81,7 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
 
         shares = measure.verbs(model, words, change)
         verb = max(shares, key=lambda each: shares[each])
-        return read[-1].numpy(), verb, shares[verb]
+        return verb, shares[verb]
 
     nouns = {**dict.fromkeys(grammar.SINGULAR, "runs"), **dict.fromkeys(grammar.PLURAL, "run")}
     right = next(nouns[word] for word in words if word in nouns)
@@ -88,13 +89,15 @@ def verb_after(words: Sequence[str]) -> tuple[np.ndarray, Callable[[np.ndarray],
     def following(by: str, verb: str, share: float) -> Next:
         return Next(by, f"{verb} {share:.2f}", verb == right)
 
-    free = following("no mask", *after(np.ones(scores.shape, dtype=bool))[1:])
+    free = following("no mask", *after(np.ones(scores.shape, dtype=bool)))
+    last, best = len(words) - 1, int(scores[-1].argmax())
+    whom = "itself" if best == last else f"“{words[best]}”"
 
     def effect(mask: np.ndarray) -> Effect:
-        read, verb, share = after(mask)
-        at = int(read.argmax())
-        most = "itself" if at == len(words) - 1 else f"“{words[at]}”"
-        told = f"“{words[-1]}” reads {most if read.any() else 'nothing'}: next, “{verb}”"
-        return Effect(told, [free, following("this mask", verb, share)])
+        verb, share = after(mask)
+        can, hidden = ("reads", None) if mask[last, best] else ("cannot read", (last, best))
+        does = f"{can} {whom}" if mask[last].any() else "reads nothing"
+        told = f"“{words[-1]}” {does}: next, “{verb}”"
+        return Effect(told, [free, following("this mask", verb, share)], hidden)
 
     return scores, effect
