@@ -479,25 +479,6 @@ def test_lines_are_named_at_the_height_of_their_ends_in_their_colour_and_no_two_
         assert boxes[name].x0 > axes.bbox.x1
 
 
-def test_a_leader_runs_from_where_a_line_ends_to_its_name() -> None:
-    figure, [[axes]] = new_figure()
-    for stroke in ("-", "--", ":"):
-        axes.plot([0, 1], [2, 1], stroke, color="black", label=f"line {stroke}")
-    axes.set_xlim(0, 1)
-    name_lines(axes, led=True)
-    figure.draw_without_rendering()
-    lines, added = axes.get_lines()[:3], axes.get_lines()[3:]
-    for text, way, piece in zip(axes.texts, added[::2], added[1::2], strict=True):
-        leads, shows = (each.get_transform().transform(each.get_xydata()) for each in (way, piece))
-        box = text.get_window_extent()
-        assert leads[0] == pytest.approx(axes.transData.transform((1, 1)), abs=2)
-        assert leads[-1] == pytest.approx(shows[0])
-        assert box.y0 < shows[-1][1] < box.y1
-        assert 0 < box.x0 - shows[-1][0] < 20
-        assert way.get_linewidth() < min(line.get_linewidth() for line in lines)
-        assert text.get_text() == f"line {piece.get_linestyle()}"
-
-
 @pytest.mark.parametrize(
     ("focus", "title"),
     [

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
-from matplotlib.transforms import Affine2D, Bbox, ScaledTranslation, blended_transform_factory
+from matplotlib.transforms import Bbox
 
 from attnlab.figures import palette, svg
 from attnlab.figures.arrays import as_array
@@ -83,8 +83,6 @@ FIRST, OTHERS = "font-size:1.3em;font-weight:600", "opacity:0.75"  # lines of wh
 # Panels whose right sides stand below each other where they do not fit beside each other.
 ROW = '<div style="display:flex;flex-wrap:wrap;place-content:normal safe flex-end">'
 HATCH = "#c4c4c4"
-# Points from a line's end to its name, where a leader is between them, and a piece of the line.
-LEAD, STROKE = 36, 20
 CELL = "cell"  # the numbers that stand in the cells of a heatmap
 FREE = 6  # points on both sides of a number in its cell, in the widest of all usual types
 in_style = mpl.rc_context(STYLE)  # for a function that draws: what it writes is of one size
@@ -486,12 +484,11 @@ def with_looks(lines: Iterable[Line], looks: Sequence[Look]) -> list[tuple[Line,
     return list(zip(drawn, looks, strict=False))
 
 
-def name_lines(place: Axes, led: bool = False) -> None:
+def name_lines(place: Axes) -> None:
     """Write each line's label beside the axes, at the height where the line ends, in its colour.
 
     Args:
         place: with all its lines, scales and ticks.
-        led: a thin leader runs from each line's end to a piece of the line, and its name.
     """
     figure, size = place.get_figure(root=True), SIZE
     assert figure is not None
@@ -504,22 +501,11 @@ def name_lines(place: Axes, led: bool = False) -> None:
     ]
     ends.sort(key=lambda each: each[0])
     heights = _apart([y for y, _ in ends], 1.3 * size * figure.dpi / 72)  # no two over each other
-    beside = Affine2D().scale(figure.dpi / 72) + ScaledTranslation(1, 0, place.transAxes)  # type: ignore[arg-type]
-    for height, (end, line) in zip(heights, ends, strict=True):
-        low, own = ((y - place.bbox.y0) / place.bbox.height for y in (height, end))
-        if led:
-            way = Line2D((0, LEAD - STROKE), (own, low), color=HATCH, linewidth=1)
-            piece = Line2D((LEAD - STROKE, LEAD), (low, low))
-            piece.update_from(line)
-            piece.set(label="_", marker="")
-            for each in (way, piece):
-                each.set_transform(blended_transform_factory(beside, place.transAxes))
-                each.set_clip_on(False)
-                place.add_artist(each)
+    for height, (_, line) in zip(heights, ends, strict=True):
         place.annotate(
             str(line.get_label()),
-            (1, low),
-            (LEAD + 5 if led else 8, 0),
+            (1, (height - place.bbox.y0) / place.bbox.height),
+            (8, 0),
             xycoords="axes fraction",
             textcoords="offset points",
             color=line.get_color(),
