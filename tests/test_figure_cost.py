@@ -94,7 +94,7 @@ def test_the_counts_are_told() -> None:
         figure.state["found"]
         == "Twice as long, four times the memory: 256\u00a0MiB\u00a0→\u00a01\u00a0GiB"
     )
-    counted = ("One layer", "one text", "42.9 billion", "80 %", "N²", "N = 1,024", "fit", "16 GiB")
+    counted = ("One layer", "one text", "42.9 billion", "80 %", "N²", "fit", "16 GiB")
     assert tells(figure.state["told"], *counted)
     asked = ("4,096 tokens", "d = 512", "8 heads", "float16")
     assert tells(figure.summary(), *asked, figure.state["found"], figure.state["told"])
@@ -207,6 +207,22 @@ def test_a_ring_tells_its_number_on_the_sheet_and_clear_of_the_line(n: int) -> N
             assert float(y) - 0.75 * SIZE > np.interp(left, across, up) + 2
         else:
             assert float(y) < np.interp(left + wide, across, up) - 2
+
+
+@pytest.mark.parametrize("n", [64, 4096, 131072])
+def test_twice_as_many_tokens_have_a_ring_on_the_line_and_words_that_meet_no_others(n: int) -> None:
+    drawing = Cost(n, 512, 8, "float32").state["charts"][1]
+    axes = chart((cost.LENGTHS[0], cost.LENGTHS[-1]), (counts.KIB, cost.MOST_BYTES))
+    rings, heights = re.findall(r'cx="(\S+)" cy="(\S+)"', drawing), []
+    for (x, y), tokens in zip(rings, (2 * n, n), strict=True):
+        scores = counts.score_bytes(tokens, 8, 4)
+        place = axes.across.at(tokens), axes.up.at(scores)
+        assert (float(x), float(y)) == pytest.approx(place, abs=0.1)
+        heights += re.findall(rf'<text x="\S+" y="(\S+)"[^>]*>{counts.in_bytes(scores)}<', drawing)
+    upper, lower = map(float, heights)
+    assert lower - upper >= SIZE
+    most = Cost(cost.LENGTHS[-1]).state["charts"][1]
+    assert most.count("<circle ") == 1, "twice as many are not on the axis"
 
 
 def test_measuring_gives_the_threads_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,8 +131,22 @@ def test_grey_arrows_stay_where_both_pointed_before_they_were_moved(figure: Rota
     assert directions("ghost-q", "ghost-k") == pytest.approx(at_first)
     moved = [(old - new) % 360 for old, new in zip(at_first, directions("q", "k"), strict=True)]
     assert moved == pytest.approx([150, 15, 150, 15], abs=0.02)
-    arcs = [re.findall(r'"([\d.]+) 360"', drawn) for drawn in figure.state["pictures"][:-1]]
-    assert all(now == before for now, before in arcs), "both arcs are as long"
+
+
+def test_a_circle_has_one_arc_which_is_as_long_wherever_both_are_moved(
+    figure: RotaryArrows,
+) -> None:
+    def arcs() -> list[list[str]]:
+        return [re.findall(r'"([\d.]+) 360"', drawn) for drawn in figure.state["pictures"][:-1]]
+
+    before = arcs()
+    assert [len(arc) for arc in before] == [1, 1]
+    figure.moved = 5
+    assert arcs() == before
+
+
+def test_the_shadow_is_named_once(figure: RotaryArrows) -> None:
+    assert [drawn.count(">shadow<") for drawn in figure.state["pictures"]] == [1, 0, 0]
 
 
 def test_degrees_are_whole_above_10_and_last_bits_decide_nothing() -> None:

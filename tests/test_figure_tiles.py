@@ -83,7 +83,7 @@ def test_all_keys_of_some_queries_come_before_the_next_queries() -> None:
 def test_a_larger_score_is_told_with_its_factor(figure: Tiles) -> None:
     figure.step = 5
     tile = ("Tile 5 of 10", "queries 4 to 5", "keys 2 to 3")
-    risen = ("larger", "query 4", "0.22", "query 5", "0.03")
+    risen = ("larger", "0.22 times for query 4", "0.03 times for query 5")
     assert tells(figure.state["told"], *tile, *risen)
     assert figure.state["found"] == "A larger score: what query 5 kept shrinks to 0.03"
     assert figure.state["kept"][0] == ["4", "1.00 → 2.50", "0.22", "1.30", "3.68, 8.05"]
@@ -193,7 +193,7 @@ def test_many_queries_whose_m_has_risen_are_counted() -> None:
     q = np.ones((6, 1))
     risen = Tiles(q, np.arange(6)[:, None], q, block=6, step=1)
     risen.change(q=np.ones((10, 1)), k=np.arange(10)[:, None], v=np.ones((10, 1)), block=9, step=2)
-    assert risen.state["told"].count("what query") == 3
+    assert risen.state["told"].count("times for query") == 3
     assert "6 more" in risen.state["told"]
 
 
@@ -220,3 +220,17 @@ def test_the_fallback_steps_through_tiles_that_are_spread_over_all(figure: Tiles
     html = figure.fallback()
     assert re.findall(r"> tile (\d+)<", html) == ["1", "2", "4", "5", "6", "7", "9", "10"]
     assert html.count("<svg ") == 8
+
+
+def test_what_was_kept_is_a_bar_that_shrinks_by_its_factor(figure: Tiles) -> None:
+    for step, factors in ((4, [0, 0]), (5, [np.exp(-1.5), np.exp(-3.5)])):
+        figure.step = step
+        for picture in figure.state["pictures"]:
+            bars = re.findall(
+                r'data-key="o-\d"><rect[^>]*width="([\d.]+)"[^>]*opacity="([\d.]+)"/><rect[^>]*width="([\d.]+)"',
+                picture,
+            )
+            assert [float(left) / float(whole) for whole, _, left in bars] == pytest.approx(
+                factors, abs=1e-3
+            )
+            assert all((float(pale) > 0) == (step == 5) for _, pale, _ in bars), "nothing was kept"

@@ -365,7 +365,8 @@ def sinusoidal_encoding(n: int, d: int) -> Tensor:
 check(sinusoidal_encoding)
 
 # %% [markdown]
-# Here are 64 positions in 32 columns. Follow one column down: how many rows until it repeats?
+# Here are 64 positions in 32 columns; of each pair of columns you see the sine. Follow one column down: how many rows
+# until it repeats?
 
 # %% nbgrader={"grade": false, "grade_id": "see-clock", "locked": true, "schema_version": 3, "solution": false, "task": false}
 E = sinusoidal_encoding(64, 32)

@@ -18,6 +18,7 @@ from attnlab.figures.live.cost_chart import (
     HEIGHT,
     ORANGE,
     RIGHT,
+    STEEP,
     TOP,
     WIDTH,
     chart,
@@ -279,10 +280,13 @@ def _squares(n: int, heads: int, size: int) -> str:
         text(half * x, half * y + 6, scores, "middle")
         for x, y in ((1.5, 0.5), (0.5, 1.5), (1.5, 1.5))
     )
+    off = 8 * (page < 30)  # a larger one needs the room
+    named_at = max(page / 2 + 6, 12) if off else 16
     small = (
-        f'<rect data-key="page" width="{page:.1f}" height="{page:.1f}" fill="{ORANGE}" '
-        f'stroke="{GROUND}" stroke-width="1.5"/>'
-        + text(page + 6, 16, LIKE[PAGE], more=f' fill="{GROUND}"')
+        f'<g transform="translate({off} {off})"><rect data-key="page" width="{page:.1f}" '
+        f'height="{page:.1f}" fill="{ORANGE}" stroke="{GROUND}" stroke-width="1.5"/>'
+        + text(page + 6, named_at, LIKE[PAGE], more=f' fill="{GROUND}"')
+        + "</g>"
     )
     return drawing(
         f"scores as squares: {n:,} tokens take {scores}, {2 * n:,} tokens four times that, {twice}",
@@ -335,12 +339,18 @@ def _memory(n: int, heads: int, size: int, measured: Measured | None, here: int 
         place = min(max(longest, LENGTHS[0]), LENGTHS[-1])
         end = axes.end(place, "this machine:", f"N = {longest:,}")
     scores = counts.score_bytes(n, heads, size)
+    words, double = in_bytes(scores), in_bytes(4 * scores)
+    twice, low = "", 0.0
+    if 2 * n <= LENGTHS[-1]:  # its words stand over those of N
+        low = 6 + STEEP * max(axes.aside(2 * n, double, True) - axes.aside(n, words, True), 0)
+        twice = axes.told(2 * n, 4 * scores, double, below=True, colour=BLUE)
     return drawing(
-        f"bytes of the scores over tokens; at N = {n:,}: {in_bytes(scores)}",
+        f"bytes of the scores over tokens; at N = {n:,}: {words}, at twice as many {double}",
         axes.frame("bytes of the scores", TOKEN_TICKS, BYTE_TICKS, "tokens N"),
         axes.levels((name[2:].replace(" with", ","), MEMORIES[name]) for name in DRAWN),
         end,
         axes.line(lambda n: counts.score_bytes(n, heads, size), LENGTHS, SOLID),
         axes.points(points),
-        axes.told(n, scores, in_bytes(scores), below=True),
+        twice,
+        axes.told(n, scores, words, below=True, low=low),
     )

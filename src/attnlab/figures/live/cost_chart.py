@@ -83,7 +83,9 @@ class Chart(NamedTuple):
             f'<g fill="{ORANGE}">{lines(middle, TOP + 12, *words)}</g>'
         )
 
-    def ring(self, n: float, value: float, colour: str = "currentColor") -> str:
+    def ring(
+        self, n: float, value: float, colour: str = "currentColor", dashed: bool = False
+    ) -> str:
         """A ring at a chosen place."""
         x, y = self.across.at(n), self.up.at(value)
         return (
@@ -91,17 +93,31 @@ class Chart(NamedTuple):
             f'r="6"/>'
         )
 
-    def told(self, n: float, value: float, words: str, below: bool = False) -> str:
-        """A ring on a rising line, and words over the line or `below` it, clear of it."""
-        x, y = self.across.at(n), self.up.at(value)
-        wide = LETTER * SIZE * len(words)
-        aside = max(x + BESIDE + wide - WIDTH if below else LEFT + BESIDE + wide - x, 0)
+    def told(
+        self,
+        n: float,
+        value: float,
+        words: str,
+        below: bool = False,
+        low: float = 0,
+        colour: str = "currentColor",
+    ) -> str:
+        """A ring on a rising line, and words over the line or `below` it, clear of it.
+
+        Args:
+            low: how much lower the words are.
+        """
+        aside = self.aside(n, words, below)
         way = 1 if below else -1
-        down = way * (8 + STEEP * aside) + 12 * below
-        named = text(
-            x + way * (BESIDE - aside), y + down, words, "" if below else "end", CLEAR + BOLD
-        )
-        return named + self.ring(n, value)
+        down = way * (8 + STEEP * aside) + 12 * below + low
+        x, y = self.across.at(n) + way * (BESIDE - aside), self.up.at(value) + down
+        look = f'{CLEAR}{BOLD} fill="{colour}"'
+        return text(x, y, words, "" if below else "end", look) + self.ring(n, value, colour)
+
+    def aside(self, n: float, words: str, below: bool = False) -> float:
+        """How far words at a ring have to move to stay on the sheet."""
+        x, wide = self.across.at(n), LETTER * SIZE * len(words)
+        return max(x + BESIDE + wide - WIDTH if below else LEFT + BESIDE + wide - x, 0)
 
     def frame(
         self, title: str, ticks_across: dict[float, str], ticks_up: dict[float, str], across: str
@@ -115,7 +131,7 @@ class Chart(NamedTuple):
         ]
         for value, label in ticks_across.items():
             x = self.across.at(value)
-            named = (x, "middle") if x < WIDTH - 2 * RIGHT else (WIDTH, "end")
+            named = (x, "middle") if x < WIDTH - 2 * RIGHT else (x, "end")
             parts.append(
                 f'<path {_LINE} d="M{x:.1f} {bottom}v4"/>'
                 + text(named[0], bottom + 20, label, named[1], CLEAR)

@@ -18,7 +18,6 @@ from attnlab.figures.live.strokes import svg, text
 
 RADIUS, ROOM = 100, 30  # of the circle in a picture, and around it
 FAR = RADIUS + 23  # from the middle to the degrees
-WITHIN = 7  # from the circle to the arc of the angle before both were moved
 ASIDE = 8  # from the query's line to the shadow on it
 SIDE = 380  # px, of the picture in a page that has room
 WIDE, HIGH, ASIDE_0 = 300, 300, 18  # of the picture of a score, and what its 0 takes at the left
@@ -90,16 +89,14 @@ def picture(n: int, pair: Pair, most: float) -> str:
     query, key = (end + angle for end, angle in zip(ends, pair.angles, strict=True))
     lengths = [float(np.linalg.norm(arrow)) * scale for arrow in (pair.query, pair.key)]
     way = (query - key + 180) % 360 - 180  # from the key to the query, −180 to 180
-    cross = f"M{-RADIUS} 0H{RADIUS}M0 {-RADIUS}V{RADIUS}"
     return svg(
         said,
         (-edge, -edge, 2 * edge, 2 * edge),
         f'<circle r="{RADIUS}" fill="none" stroke="{GREY}" stroke-width="0.8"/>',
-        f'<path d="{cross}" stroke="{GREY}" stroke-width="0.6"/>',
-        _angle(key, way, pair.between, pair.moved) if min(lengths) >= 1 else "",
+        _angle(key, way, pair.between) if min(lengths) >= 1 else "",
         *map(_ghost, (query - pair.moved, key - pair.moved), lengths, "qk"),
         _arrow(query, lengths[0], ORANGE, "q", 3.0, 13 if way >= 0 else -13),
-        _shadow(query, pair.shadow * scale, lengths[1], way),
+        _shadow(query, pair.shadow * scale, lengths[1], way, named=n == 0),
         _arrow(key, lengths[1], BLUE, "k", 3.0, -11 if way >= 0 else 11),
         wide=SIDE,
         size=13,
@@ -176,13 +173,13 @@ def _ghost(degrees: float, length: float, name: str) -> str:
     if length < 1:
         return ""
     shapes = (
-        f'<path d="M0 0H{max(length - 11, 0):.1f}" stroke="{GREY}" stroke-width="3" opacity="0.4"/>'
-        f'<path d="M{length:.1f} 0l-13 -6v12z" fill="{GREY}" opacity="0.4"/>'
+        f'<path d="M0 0H{length:.1f}l-8 -4m8 4l-8 4" fill="none" stroke="{GREY}" '
+        f'stroke-width="1.5" opacity="0.5"/>'
     )
     return _turned(degrees, shapes, f"ghost-{name}")
 
 
-def _shadow(query: float, shadow: float, length: float, way: float) -> str:
+def _shadow(query: float, shadow: float, length: float, way: float, named: bool) -> str:
     """What the key's arrow throws on the query's line, beside it, and how it falls there.
 
     Args:
@@ -190,45 +187,40 @@ def _shadow(query: float, shadow: float, length: float, way: float) -> str:
         shadow: how far the key's arrow reaches along it.
         length: of the key's arrow.
         way: degrees from the key to the query.
+        named: whether it is said what it is.
     """
     off = length * float(np.sin(np.radians(way)))  # down, where the query lies to the right
     aside = -ASIDE if off > 0 else ASIDE  # on the side where the key's arrow is not
+    lies = np.radians(query)  # upright words beside it take more room where it stands
+    beside = np.sign(aside) * (14 + 8 * abs(np.cos(lies)) + 26 * abs(np.sin(lies)))
     shapes = (
         f'<path d="M0 0H{shadow:.1f}" stroke="{GREEN}" stroke-width="7" '
         f'transform="translate(0 {aside})"/>'
         f'<path d="M{shadow:.1f} {aside}V{off:.1f}" stroke="{GREEN}" stroke-dasharray="3 2"/>'
+        + _upright(query, shadow / 2, beside, "shadow", GREEN)
+        * (named and abs(shadow) >= 1)
     )
     return _turned(query, shapes, "shadow")
 
 
-def _angle(start: float, way: float, between: float, moved: float) -> str:
+def _angle(start: float, way: float, between: float) -> str:
     """The angle between the arrows, on the circle from the key's direction to the query's.
-
-    Within it, grey, is the one before both were moved.
 
     Args:
         start: the key's direction.
         way: degrees from there to the query's, negative if clockwise.
         between: degrees, as they are told.
-        moved: degrees by which both were moved.
     """
     middle, first = start + way / 2, max(start, start + way)
     x, y = (RADIUS * each(np.radians(abs(way))) for each in (np.cos, np.sin))
     edge = f"M0 0H{RADIUS}A{RADIUS} {RADIUS} 0 0 1 {x:.1f} {y:.1f}z"
-    face = f'<path d="{edge}" fill="currentColor" fill-opacity="0.08"/>'
-    before = _turned(first - moved, _arc(RADIUS - WITHIN, GREY, way), "ghost") if moved else ""
-    return (
-        _turned(first, face + _arc(RADIUS, "currentColor", way), "arc")
-        + before
-        + _turned(middle, _upright(middle, FAR, 0, f"{in_degrees(between)}°"), "degrees")
+    face = f'<path d="{edge}" fill="currentColor" fill-opacity="0.06"/>'
+    arc = (  # a circle begins at its right and runs clockwise; its length is taken to be 360
+        f'<circle r="{RADIUS}" fill="none" stroke="currentColor" stroke-width="3" '
+        f'pathLength="360" stroke-dasharray="{abs(way):.2f} 360"/>'
     )
-
-
-def _arc(radius: float, colour: str, way: float) -> str:
-    """A circle begins at its right and runs clockwise; its length is taken to be 360."""
-    return (
-        f'<circle r="{radius}" fill="none" stroke="{colour}" stroke-width="3" pathLength="360" '
-        f'stroke-dasharray="{abs(way):.2f} 360"/>'
+    return _turned(first, face + arc, "arc") + _turned(
+        middle, _upright(middle, FAR, 0, f"{in_degrees(between)}°"), "degrees"
     )
 
 

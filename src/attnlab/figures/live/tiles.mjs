@@ -48,11 +48,12 @@ function draw(body, model) {
     found,
     element("div", { class: "tools" }, bar, tools),
     ...drawings,
-    element("div", { class: "words" }, told, compared),
+    told,
     element("details", {},
       element("summary", {}, request),
       element("p", { class: "hint" }, short),
       element("div", { class: "panels" }, ...TABLES.map((name) => parts[name].node)),
+      compared,
       element("p", { class: "hint" }, meaning)),
   );
 

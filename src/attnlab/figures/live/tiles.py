@@ -225,11 +225,9 @@ def in_words(step: int, loop: list[Tile], kept: dict[int, Kept]) -> str:
     if tile.is_first:
         said += " Nothing was kept of these queries before."
     elif risen:
-        each = "; ".join(
-            f"what query {i} kept counts {written(kept[i].factor, 2)} times" for i in risen[:NAMED]
-        )
-        more = f"; and so on for {len(risen) - NAMED} more" if len(risen) > NAMED else ""
-        said += f" A larger score has come: {each}{more}."
+        each = ", ".join(f"{written(kept[i].factor, 2)} times for query {i}" for i in risen[:NAMED])
+        more = f", and so on for {len(risen) - NAMED} more" if len(risen) > NAMED else ""
+        said += f" A larger score has come: what was kept counts {each}{more}."
     else:
         said += " No larger score has come: every m stays, and every factor is 1."
     if tile.is_last:

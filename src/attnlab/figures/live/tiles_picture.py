@@ -68,27 +68,27 @@ class Sheet(NamedTuple):
 WIDE = Sheet(
     (1002, 274),
     16,
-    Box(1, 1, 340, 272),
-    Box(421, 1, 336, 272),
+    Box(1, 1, 316, 272),
+    Box(397, 1, 360, 272),
     pitch=59,
     bar=47,
     side=148,
-    deep=(32, 82, 60),
-    plan=Box(817, 50, 184, 184),
-    legend=((777, 257), (849, 257), (916, 257)),
-    ways=((347, 106, 68, 0, 381, 92), (415, 235, -68, 0, 381, 221)),
+    deep=(32, 82, 88),
+    plan=Box(817, 58, 184, 184),
+    legend=((777, 262), (849, 262), (916, 262)),
+    ways=((323, 106, 68, 0, 357, 92), (391, 235, -68, 0, 357, 221)),
 )
 NARROW = Sheet(
-    (356, 650),
+    (356, 682),
     17.5,
     Box(1, 1, 354, 190),
-    Box(1, 237, 354, 246),
+    Box(1, 237, 354, 260),
     pitch=39,
     bar=32,
     side=148,
-    deep=(34, 88, 66),
-    plan=Box(27, 535, 114, 114),
-    legend=((180, 560), (180, 592), (180, 624)),
+    deep=(34, 84, 76),
+    plan=Box(27, 567, 114, 114),
+    legend=((180, 592), (180, 624), (180, 656)),
     ways=((60, 195, 0, 38, 105, 214), (190, 233, 0, -38, 227, 214)),
 )
 
@@ -203,15 +203,18 @@ def _fast(
         parts += [
             _bar(query, name, ORANGE, f"q-{i}", start=f"slow-q-{i}", bold=True),
             _bar(m, _risen(kept[i]) * is_told, PINK, f"m-{i}", bold=True),
-            _bar(last, factor * is_told, PINK, f"o-{i}", bold=True),
+            _remains(last, factor * is_told, kept[i].factor, f"o-{i}"),
         ]
     for name, y in (("k", top - bar), ("v", under)):
         for column, j in enumerate(now.keys):
             place, key = Box(left + column * cell, y, cell, bar), f"{name}-{j}"
             label = f"{name * is_told}{j}"
             parts.append(_bar(place, label, COLOURS[name], key, start=f"slow-{key}", bold=True))
-    names = ((right + deep[1] / 2, "max"), (right + deep[1] + deep[2] / 2, "kept"))
-    parts += [text(x, top - bar / 2, name) for x, name in names]
+    for x, names in (
+        (deep[1] / 2, ("largest", "so far")),
+        (deep[1] + deep[2] / 2, ("what was", "kept")),
+    ):
+        parts += [text(right + x, top - 30 + 18 * n, name) for n, name in enumerate(names)]
     return "".join(parts)
 
 
@@ -249,7 +252,7 @@ def _plan(sheet: Sheet, is_open: np.ndarray, done: list[Tile]) -> str:
             legend += _line(_hatching(cell.x, cell.y, 16), 0.7)
     turned = f' transform="rotate(-90 {x - 14} {y + n * unit / 2:g})"'
     return (
-        text(x, y - 33, "the plan", "start", BOLD)
+        text(x, y - 41, "the plan", "start", BOLD)
         + text(x + m * unit / 2, y - 14, "keys")
         + text(x - 14, y + n * unit / 2, "queries", more=turned)
         + f"<g{FILLED}>{filled}</g>{_line(lines, 0.3)}{_line(hatched, 0.7)}"
@@ -272,6 +275,18 @@ def _bar(box: Box, label: str, colour: str, key: str, start: str = "", bold: boo
         f'stroke="currentColor" stroke-width="{1.5 if bold else 0.5}"/>'
         f"{text(x + width / 2, y + height / 2, label)}</g>"
     )
+
+
+def _remains(box: Box, label: str, factor: float, key: str) -> str:
+    """What was kept before at full length, pale; what is left of it, in full colour."""
+    x, y, width, height = box.x + 4, box.y + 4, box.width - 4, box.height - 8
+    whole, left = (
+        f'<rect x="{x:g}" y="{y:g}" width="{long:.2f}" height="{height:g}" fill="{PINK}" '
+        f'fill-opacity="{opacity}"/>'
+        for long, opacity in ((width, 0.2 * bool(factor)), (width * factor, 0.6))
+    )
+    words = text(x + width - 6, y + height / 2, label, "end")
+    return f'<g data-key="{key}">{whole}{left}{words}</g>'
 
 
 def named(name: str, plural: str, numbers: range) -> str:

@@ -29,18 +29,20 @@ Numbers = Any  # nested lists, an array or a tensor
 
 @in_style
 def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
-    """An encoding as a heatmap, and some of its columns as waves, one above the other.
+    """An encoding's sines as a heatmap, and some of them as waves, one above the other.
 
     Args:
         encoding: (N, d), numbers from −1 to 1.
-        columns: those that are drawn as waves, three at most.
+        columns: those that are drawn as waves, three at most, of even numbers: sines.
     """
     matrix = as_array(encoding)
     n, d = matrix.shape
     figure, axes = new_figure(columns=2, width=9.6, height=4.2)
     rows, waves = axes[0]
-    rows.imshow(matrix, cmap=SIGNED, vmin=-1.5, vmax=1.5, aspect="auto")  # 1 is orange, not brown
-    rows.set(xlabel="column", ylabel="position", xticks=[*columns, d - 1])
+    sines = matrix[:, ::2]
+    sheet = {"aspect": "auto", "extent": (-1, 2 * sines.shape[1] - 1, n - 0.5, -0.5)}
+    rows.imshow(sines, cmap=SIGNED, vmin=-1.5, vmax=1.5, **sheet)  # 1 is orange, not brown
+    rows.set(xlabel="column", ylabel="position", xticks=[*columns, (d - 1) // 2 * 2])
     rows.spines[:].set_visible(False)
     turns = []
     for at, (column, colour) in enumerate(with_looks(columns, HANDS)):
@@ -52,9 +54,12 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
         rows.annotate(
             "▼", (column, 1), (0, 1), **mark, color=colour, ha="center", va="bottom", size=14
         )
-    rows.set_title("columns: sine, cosine, sine, …\nblue below 0, orange above", pad=20)
+    rows.set_title("of each pair of columns, the sine", pad=44)
+    for left, colour, name in ((0, BLUE, "below 0"), (0.4, ORANGE, "above 0")):
+        place = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        rows.annotate(f"■ {name}", (left, 1), (0, 24), **place, color=colour)
     waves.set(xlabel="position", yticks=[])
-    waves.set_title(f"{len(turns)} of its columns", pad=20)
+    waves.set_title(f"{len(turns)} of these columns", pad=44)
     waves.spines["left"].set_visible(False)
     name_lines(waves)
     pairs = np.diff(matrix, axis=0)[:, : d // 2 * 2].reshape(n - 1, -1, 2)  # how far hands go
@@ -63,9 +68,9 @@ def clock(encoding: Numbers, columns: Sequence[int]) -> Picture:
     (fast, often), (slow, seldom) = turns[0], turns[-1]
     return Picture(
         figure,
-        f"Left, a heatmap of the encodings of {n} positions in {d} columns, from minus 1 in blue "
-        "to 1 in orange: stripes that are narrow in the first columns and get wider to the right, "
-        "where a column hardly changes. Right, some of the columns as waves, one above the other: "
+        f"Left, a heatmap of every second one of {d} columns, the sines, at {n} positions, from "
+        "minus 1 in blue to 1 in orange: stripes that are narrow in the first columns and get "
+        "wider to the right. Right, some of the columns as waves, one above the other: "
         f"{crossings}.",
         "Each pair of columns turns slower than the one before\n"
         f"Column {fast} changes sign {often} times in {n} positions, "
