@@ -38,7 +38,7 @@ LARGE, RUN = 7, 80  # of the signal: its radius where it begins, ms for a step
 ACROSS = EACH * (len(LETTERS) - 1) + LEFT + RIGHT
 LUCK = 0.06  # above chance: five standard errors of 1,000 guesses
 GUIDE, OVER = 'stroke-width="0.5"', 25  # from row to row, where the marked letter is
-RULE = 46  # likewise, of chance, from bar to bar
+RULE = 52  # likewise, of chance, from bar to bar
 SEED = 'stroke="currentColor" stroke-width="5" stroke-linecap="round"'
 FAINT = 'stroke="currentColor" stroke-opacity="0.35"'
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
