@@ -437,7 +437,8 @@ def test_a_sure_row_is_told_by_the_most_that_a_nudge_moves_beside_the_steepest()
     assert told == f"{surest}; at 0.60, by 0.24"
     alone = figures.scaling.jacobians({"sure": panels["sure"]}, "ab").title.splitlines()[0]
     assert alone == surest
-    assert figures.scaling.jacobians({"even": panels["even"]}, "ab").title == ""
+    even = dict.fromkeys("xy", panels["even"])
+    assert figures.scaling.jacobians(even, "ab").title == ""
 
 
 @pytest.mark.slow
