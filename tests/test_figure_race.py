@@ -160,7 +160,7 @@ def test_the_signal_gets_to_the_end_where_its_way_does_and_is_small_where_little
     assert signal("RNN", 16)[1] < 0.2 * signal("RNN", 1)[1]
     assert signal("convolution", 4)[0].endswith("L480 0")
     assert signal("convolution", 5) == ("M330 38L450 0", 0)
-    assert signal("attention", 16)[0].startswith("M0 52Q")
+    assert signal("attention", 16)[0].startswith("M0 50Q")
     assert signal("attention", 16)[1] > 4
 
 

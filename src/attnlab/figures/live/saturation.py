@@ -222,7 +222,8 @@ def scores_picture(measures: Values, d_k: int = 1) -> str:
     second, first = np.argsort(scores)[-2:].tolist()
     start, end = _across(scores[second]), _across(scores[first])
     beside = end + 8 < WIDE + EDGE - SHORTER
-    words = (end + 8, HIGH - 9) if beside else (WIDE + EDGE - SHORTER, HIGH - BRACKET - 5)
+    at = end + 8 if beside else WIDE + EDGE - SHORTER
+    low = HIGH - 9 if beside else HIGH - BRACKET - 5
     lead = f"{in_short((scores[first] - scores[second]) / zoom)} ahead"
     places = np.clip(np.linspace(-REACH, REACH, 2 * BINS + 1)[1::2] * std, -LIMIT, LIMIT)
     most = max(measures["histogram"])
@@ -238,7 +239,7 @@ def scores_picture(measures: Values, d_k: int = 1) -> str:
         'fill-opacity="0.35"/>',
         f'<path d="M{start:.1f} {HIGH - BRACKET / 2:g}v{-BRACKET / 2:g}H{end:.1f}v{BRACKET / 2:g}" '
         f"{STROKE}/>",
-        text(*words, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
+        text(at, low, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
         "" if d_k == 1 else text(0, TOP, f"ruler √{d_k} × finer", "", f' fill="{GREY}"'),
         _axis(zoom),
         _dots(scores),
