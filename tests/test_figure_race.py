@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,6 +19,7 @@ from attnlab.figures.live.race import (
     ASKED,
     HAIR,
     LETTERS,
+    RULE,
     STILLS,
     THICKEST,
     Entry,
@@ -157,8 +159,8 @@ def test_the_signal_gets_to_the_end_where_its_way_does_and_is_small_where_little
 
     assert signal("RNN", 16)[1] < 0.2 * signal("RNN", 1)[1]
     assert signal("convolution", 4)[0].endswith("L480 0")
-    assert signal("convolution", 5) == ("M330 46L450 0", 0)
-    assert signal("attention", 16)[0].startswith("M0 46Q")
+    assert signal("convolution", 5) == ("M330 38L450 0", 0)
+    assert signal("attention", 16)[0].startswith("M0 50Q")
     assert signal("attention", 16)[1] > 4
 
 
@@ -168,10 +170,18 @@ def test_a_line_is_thinner_for_each_tenth_and_a_hair_for_none() -> None:
     assert width(1e-12) == width(0) == HAIR
 
 
-def test_the_key_has_the_lines_of_the_slopes_that_it_names(figure: Race) -> None:
-    thick = re.findall(r'stroke-width="([\d.]+)"/><text [^>]*>([\d.]+)<', figure.state["key"])
-    assert [float(each) for each, _ in thick] == [width(float(slope)) for _, slope in thick]
-    assert len(thick) == 3
+def test_what_is_written_on_a_strip_holds_of_all_racers_and_distances() -> None:
+    """Too thin is less than any slope from which something was learned; too few layers is few."""
+    slopes: dict[str, list[float]] = {"too thin": [], "fall short": [], "": []}
+    for name, distance in product(recording()["racers"], race.DISTANCES):
+        racer = Entry(name, distance)
+        strip = racer.strip(when="before")
+        why = [each for each in slopes if each and each in strip]
+        assert len(why) == racer.guesses
+        slopes["".join(why)].append(racer.at_the_mark("before"))
+        assert (">4 layers fall short<" in strip) == (name == "convolution" and distance > 4)
+    assert max(slopes["too thin"]) < min(slopes[""])
+    assert {*slopes["fall short"]} == {0.0}
 
 
 def test_only_what_is_lit_is_as_thick_as_its_slope() -> None:
@@ -181,7 +191,7 @@ def test_only_what_is_lit_is_as_thick_as_its_slope() -> None:
             Entry(name, 12).strip(when="before"),
         )
         grey = {float(thick) for ink, thick in lines if ink == "currentColor"}
-        assert grey - {0.5, 5.0} == {HAIR}, name  # and the guide, and dots of five
+        assert grey - {0.5, 6.0} == {HAIR}, name  # and the guide, and dots of six
 
 
 def test_chance_and_1_are_named_once_where_each_bar_has_its_lines(figure: Race) -> None:
@@ -189,7 +199,8 @@ def test_chance_and_1_are_named_once_where_each_bar_has_its_lines(figure: Race) 
     assert [word for _, word in named] == ["0", "each seed", "1"]
     for n, each in enumerate(figure.state["racers"]):
         assert 'd="M0 0V24M200 0V24"' in each["bar"]
-        assert 'd="M25 0V24"' in each["bar"]  # one of eight
+        top = 0 if n == 0 else -RULE
+        assert f'd="M25 {top}V24"' in each["bar"]  # one of eight, from bar to bar
         over = re.findall(r'<text x="(\d+)" y="-4" text-anchor="middle"[^>]*>chance<', each["bar"])
         assert over == ["25"] * (n == 0)
 

@@ -989,6 +989,11 @@ def test_the_shelfs_film_ends_at_the_lessons_question_and_its_answer() -> None:
         flow = points(looks[f"pours {name}"])
         ends = flow[flow[:, 0] == flow[:, 0].max(), 1]
         np.testing.assert_allclose(sorted(ends), [top, top + tall], atol=0.1)
+    tips = {name: points(looks[f"spine {name}"])[-1] for name in (*down, "deserts")}
+    for name, (x, y) in tips.items():  # named where its key ends, or beside
+        named = words_of(last["parts"])
+        left, top, right, bottom = named.get(f"tip {name}", named[f"name {name}"])
+        assert max(left - x, x - right, top - y, y - bottom) < 32
     hair = points(looks["pours deserts"])  # of 0.0002, and seen all the same
     assert np.ptp(hair[hair[:, 0] == hair[:, 0].max(), 1]) == pytest.approx(1, abs=0.1)
     assert float(looks["pours deserts"]["opacity"]) > 0

@@ -532,8 +532,9 @@ figures.scaling.four_measures(WIDTHS, lines, books=20)
 #   2.6 nats, as if about 13 of the 20 books had equal shares; largest weight 0.2; norm 0.28.
 #
 # Now move along these lines yourself: drag *width $d_k$* from 2 to 1024, or use Tab and the arrow keys.
-# On the left are the scores, once divided thirty times as large; on the right the 20 weights of one
-# reader, whose Jacobian stands under *Numbers*. Then move *reader* to 8.
+# On the left are the scores. Divided, they keep their places, and only the ruler under them is another;
+# but softmax reads the ruler. On the right are the 20 weights of one reader, whose Jacobian stands under
+# *Numbers*. Then move *reader* to 8.
 
 # %% nbgrader={"grade": false, "grade_id": "touch-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
 figures.live.Saturation(d_k=256, reader=11)
@@ -541,7 +542,7 @@ figures.live.Saturation(d_k=256, reader=11)
 # %% [markdown]
 # Without a scale the hill got wider, the first book's lead grew, and twenty bars became one: at 1024 the eleventh
 # reader's Jacobian has a norm of 5 · 10⁻¹², and a typical one some 10⁻⁵. Divided by $\sqrt{d_k}$ the scores
-# stay together. Without a scale, reader 8 is one of a lucky few: two books
+# keep a spread of 1. Without a scale, reader 8 is one of a lucky few: two books
 # are nearly tied, and the norm is 0.48.
 
 # %% [markdown]

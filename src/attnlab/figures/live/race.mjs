@@ -28,9 +28,8 @@ function draw(body, model) {
   });
   const told = element("p", { class: "told unseen", "aria-live": "polite" });
   const found = element("p", { class: "finding race", "aria-hidden": "true" });
-  const way = element("div", { class: "way" });
-  const key = element("div");
-  const heads = element("div", { class: "racer heads" }, element("div", { class: "name" }), way,
+  const way = element("b");
+  const heads = element("div", { class: "racer heads" }, element("div", { class: "name" }), element("div", { class: "way" }, way),
     element("div", { class: "share" }, element("b", {}, "After training: share that is right")));
   body.append(found, element("div", { class: "race tools" }, distance.node, moment), heads, ...rows.map(({ node }) => node), told);
 
@@ -43,8 +42,7 @@ function draw(body, model) {
       rows[n].strip.innerHTML = strip + state.letters;
       rows[n].bar.innerHTML = bar + state.scale;
     });
-    way.replaceChildren(element("b", {}, `${state.when === "after" ? "After" : "Before"} training: the letter's way to “?”`), key);
-    key.innerHTML = state.key;
+    setText(way, `${state.when === "after" ? "After" : "Before"} training: the letter's way to “?”`);
     setText(found, state.found);
     setText(told, state.told);
   };

@@ -29,15 +29,17 @@ STILLS = (1, 4, 5, 8, 12, 16)  # distances of the still figure
 LETTERS = "CAFEDBEADGHFBAGEC"  # any text will do; the last place asks
 ASKED = "which letter is marked?"
 EACH, LEFT, RIGHT, ABOVE = 30, 18, 18, 8  # room of a token, and around all of them
-HIGH, CHAIN = 56, 28  # how high a strip is, and how low in it a recurrent network's states are
+HIGH, CHAIN = 60, 30  # how high a strip is, and how low in it a recurrent network's states are
+FLOOR = 38  # of a convolution's layers, likewise; what they miss is told under it
 BELOW = 50  # of the letters under it, and of what is asked of them
 DOT = 4.5  # across half a state
-THICKEST, STEP, HAIR = 7.0, 1.5, 0.35  # of a line: for a slope of 1, less for each tenth, at least
+THICKEST, STEP, HAIR = 7.0, 1.5, 0.6  # of a line: for a slope of 1, less for each tenth, at least
 LARGE, RUN = 7, 80  # of the signal: its radius where it begins, ms for a step
 ACROSS = EACH * (len(LETTERS) - 1) + LEFT + RIGHT
 LUCK = 0.06  # above chance: five standard errors of 1,000 guesses
 GUIDE, OVER = 'stroke-width="0.5"', 25  # from row to row, where the marked letter is
-KEY = (1, 0.01, 0.0001)  # slopes, whose lines are shown beside each other
+RULE = 52  # likewise, of chance, from bar to bar
+SEED = 'stroke="currentColor" stroke-width="5" stroke-linecap="round"'
 FAINT = 'stroke="currentColor" stroke-opacity="0.35"'
 ORANGE, BLUE = palette.ORANGE.drawn, palette.BLUE.drawn
 Point = tuple[float, float]
@@ -89,7 +91,6 @@ class Race(Figure):
             "when": when,
             "moments": list(MOMENTS),
             "letters": letters(racers[0].marked),
-            "key": key(),
             "scale": scale(racers[0].chance),
             "racers": [
                 {
@@ -165,7 +166,23 @@ class Entry:
         signal = _signal(self._way(), self.at_the_mark(when), steps)
         guide = f'<path d="M{self.marked * EACH} {-OVER}V{HIGH}" {FAINT} {GUIDE}/>'
         view = (-LEFT, -ABOVE, ACROSS, HIGH + ABOVE)
-        return svg(said, view, guide, _joined(drawn), signal, wide=500)
+        return svg(said, view, guide, _joined(drawn), signal, self._lost(when), wide=500)
+
+    @property
+    def guesses(self) -> bool:
+        """Whether it is right no more often than by luck, in the middle of the seeds."""
+        return self.right < self.chance + LUCK
+
+    def _lost(self, when: str) -> str:
+        """Why nothing was learned, written where the way is lost."""
+        if not self.guesses:
+            return ""
+        ink = f' fill="{ORANGE}" font-weight="bold"'
+        if not self._is_recurrent:
+            layers = len(self.slopes["before"]) - 1
+            return text(ACROSS - LEFT, FLOOR + 17, f"{layers} layers fall short", "end", ink)
+        words = "too thin to learn from" * (when == "before")
+        return text(self.marked * EACH + 10, CHAIN - 13, words, more=ink)
 
     def _way(self) -> str:
         """From the marked letter to the end, or as far as it goes."""
@@ -175,12 +192,12 @@ class Entry:
         layers = len(self.slopes["before"]) - 1
         if layers == 1:
             return f"M{x} {low:g}Q{(x + end) / 2:g} -4 {end} 6"
-        return f"M{x} {low:g}L{min(x + layers * EACH, end)} 0"
+        return f"M{x} {FLOOR}L{min(x + layers * EACH, end)} 0"
 
 
 def finding(distance: int, racers: Sequence[Entry]) -> str:
     """Who guesses at this distance, in the middle of the seeds."""
-    lost = [racer.name for racer in racers if racer.right < racer.chance + LUCK]
+    lost = [racer.name for racer in racers if racer.guesses]
     rest = f"{' and '.join(lost)} can only guess" if lost else "nobody has to guess"
     return f"{distance} letter{'s' * (distance > 1)} back, {rest}"
 
@@ -264,10 +281,10 @@ def _looks(slopes: Sequence[float], marked: int) -> Iterator[str]:
 
 def _layers(lines: Sequence[Sequence[float]], marked: int) -> Iterator[str]:
     """Layers above each other; what has got something of the mark is lit."""
-    end, gap = len(lines[0]) - 1, (HIGH - 10) / (len(lines) - 1)
+    end, gap = len(lines[0]) - 1, FLOOR / (len(lines) - 1)
     dots = {True: "", False: ""}
     for layer, slopes in enumerate(lines):
-        y = HIGH - 10 - layer * gap
+        y = FLOOR - layer * gap
         to_go = len(lines) - 2 - layer  # layers above the next one, each of which reaches one place
         for place, slope in enumerate(slopes):
             has_it = abs(place - marked) <= layer
@@ -280,7 +297,7 @@ def _layers(lines: Sequence[Sequence[float]], marked: int) -> Iterator[str]:
                     yield _line((place * EACH, y), *ends, slope=size, lit=has_it)
     for has_it, where in dots.items():
         ink = f'"{ORANGE}"' if has_it else '"currentColor" stroke-opacity="0.6"'
-        yield f'<path d="{where}" stroke={ink} stroke-width="5" stroke-linecap="round"/>'
+        yield f'<path d="{where}" stroke={ink} stroke-width="6" stroke-linecap="round"/>'
 
 
 def _signal(way: str, slope: float, steps: int) -> str:
@@ -313,32 +330,18 @@ def letters(marked: int) -> str:
     return svg(said, view, *shown, wide=500, size=12, more=' class="shared" overflow="visible"')
 
 
-def key() -> str:
-    """How thick the lines of some slopes are, at the strips' scale."""
-    lines = "".join(
-        f'<path d="M{x} 0h30" stroke="{ORANGE}" stroke-width="{width(slope):g}"/>'
-        + text(x + 36, 5, f"{slope:g}")
-        for slope, x in zip(KEY, (38, 100, 186), strict=True)
-    )
-    others = '<path d="M305 0h30" stroke="currentColor" stroke-opacity="0.5"/>'
-    view = (-LEFT, -12, ACROSS, 24)
-    said = f"thickness of lines for slopes of {KEY}; those of other letters are grey"
-    words = text(-LEFT, 5, "slope"), text(341, 5, "other letters")
-    return svg(said, view, lines, others, *words, wide=500)
-
-
 def bar(racer: Entry, says_chance: bool = False) -> str:
-    """The share that is right, with a stroke for each seed, and lines at 0, chance and 1."""
+    """The share that is right, with a dot under it for each seed, and lines at 0, chance and 1."""
     over = 15 * says_chance
-    strokes = "".join(f"M{200 * each:.1f} 3v16" for each in racer.seeds)
+    seeds = "".join(f"M{200 * each:.1f} 21.5h0" for each in racer.seeds)
     said = f"{racer.name} is right in {racer.right:.2f} of fresh texts; chance is {racer.chance:g}"
     return svg(
         said,
         (-2, -over, 244, 24 + 2 * over),  # its middle is where it is in the others
         f'<path d="M0 0V24M200 0V24" {FAINT}/>',
         f'<path d="M0 5h{200 * racer.right:.1f}v12H0z" fill="{BLUE}"/>',
-        f'<path d="{strokes}" stroke="currentColor" stroke-width="1.5"/>',
-        f'<path d="M{200 * racer.chance:g} 0V24" {FAINT} stroke-width="2"/>',
+        f'<path d="M{200 * racer.chance:g} {-RULE * (not says_chance)}V24" {FAINT}/>',
+        f'<path d="{seeds}" {SEED}/>',
         text(206, 16, f"{racer.right:.2f}", more=' font-weight="bold"'),
         text(200 * racer.chance, -4, "chance" * says_chance, "middle", ' fill-opacity="0.7"'),
         wide=300,
@@ -349,11 +352,11 @@ def bar(racer: Entry, says_chance: bool = False) -> str:
 def scale(chance: float) -> str:
     """The axis of all bars, under them."""
     return svg(
-        f"bars from 0 to 1; chance is {chance:g}; a thin stroke is a seed",
+        f"bars from 0 to 1; chance is {chance:g}; a dot is a seed",
         (-2, 0, 244, 24),
         f'<path d="M0 4V0H200V4" fill="none" {FAINT}/>',
         text(-2, 18, "0"),
-        '<path d="M94 8v11" stroke="currentColor" stroke-width="1.5"/>',
+        f'<path d="M92 13.5h0" {SEED}/>',
         text(100, 18, "each seed"),
         text(200, 18, "1", "middle"),
         wide=300,

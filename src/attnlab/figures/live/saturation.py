@@ -23,7 +23,8 @@ from attnlab.figures.live.strokes import bars, svg, text
 WIDTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 SHELVES, READERS, BOOKS = 20, 50, 20
 WAYS = ("no scale", "÷ √d_k")
-LIMIT, ZOOM = 110.0, 30  # where the axis of scores ends; how much finer it is once divided
+LIMIT = 110.0  # where the axis of raw scores ends
+STEPS, MANY = (1, 2, 5, 10, 20, 50), 4  # of its ticks, and how many at most on either side of 0
 REACH, BINS = 4, 36  # of a histogram: standard deviations on either side, and how many bins
 WIDE, HIGH, EDGE, OVER = 340, 98, 2, 18  # of a plot, and the room beside and over it
 UNDER, TOP = HIGH + 22, 12  # how far down the words under a plot are, and those that a dot has
@@ -84,11 +85,11 @@ class Saturation(Dialled):
             "pictures": [
                 scores_picture(measures[WAYS[0]]),
                 weights_picture(WAYS[0], measures[WAYS[0]]),
-                scores_picture(measures[WAYS[1]], ZOOM),
+                scores_picture(measures[WAYS[1]], d_k),
                 weights_picture(WAYS[1], measures[WAYS[1]]),
             ],
-            "note": f"Hills: all scores. Dots and bars: the {BOOKS} books of reader {reader}. "
-            "A lead of x makes a weight exp(x) times the next.",
+            "note": "Hills: all scores; divided, only their ruler changes. Dots, bars: the "
+            f"{BOOKS} books of reader {reader}. A lead of x: exp(x) times the weight.",
             "folded": "Numbers, and those of a typical reader",
             "heads": ["", *WAYS],
             "table": table(measures),
@@ -210,15 +211,19 @@ def found(d_k: int, measures: Values) -> str:
 # The pictures, the same in the page and where nothing runs ----------------------------------
 
 
-def scores_picture(measures: Values, zoom: float = 1) -> str:
+def scores_picture(measures: Values, d_k: int = 1) -> str:
     """The hill of all scores, and on its line a dot for each score of one reader, as an SVG.
 
-    The axis is the same at every width, or as many times finer as `zoom` says.
+    The axis of raw scores is the same at every width, that of divided ones √d_k times finer: so
+    both have the same hill and dots.
     """
+    zoom = d_k**0.5
     std, scores = measures["std"] * zoom, [score * zoom for score in measures["scores"]]
     second, first = np.argsort(scores)[-2:].tolist()
     start, end = _across(scores[second]), _across(scores[first])
-    middle = (start + end) / 2
+    beside = end + 8 < WIDE + EDGE - SHORTER
+    at = end + 8 if beside else WIDE + EDGE - SHORTER
+    low = HIGH - 9 if beside else HIGH - BRACKET - 5
     lead = f"{in_short((scores[first] - scores[second]) / zoom)} ahead"
     places = np.clip(np.linspace(-REACH, REACH, 2 * BINS + 1)[1::2] * std, -LIMIT, LIMIT)
     most = max(measures["histogram"])
@@ -232,11 +237,11 @@ def scores_picture(measures: Values, zoom: float = 1) -> str:
         f"{first + 1} is the farthest right, {lead} of the next",
         f'<path d="M{left:.1f} {HIGH}{hill}L{right:.1f} {HIGH}z" fill="{BLUE}" '
         'fill-opacity="0.35"/>',
-        f'<path d="M{start:.1f} {HIGH - BRACKET / 2:g}v{-BRACKET / 2:g}H{end:.1f}v{BRACKET / 2:g}'
-        f'M{middle:.1f} {HIGH - BRACKET}V{TOP + 5:g}" {STROKE}/>',
-        text(min(middle, WIDE + EDGE - SHORTER), TOP, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
+        f'<path d="M{start:.1f} {HIGH - BRACKET / 2:g}v{-BRACKET / 2:g}H{end:.1f}v{BRACKET / 2:g}" '
+        f"{STROKE}/>",
+        text(at, low, lead, "", f' fill="{ORANGE}" {BOLD}{CLEAR}'),
+        "" if d_k == 1 else text(0, TOP, f"ruler √{d_k} × finer", "", f' fill="{GREY}"'),
         _axis(zoom),
-        "" if zoom == 1 else text(0, TOP, f"axis {zoom:g} × finer", "", f' fill="{GREY}"'),
         _dots(scores),
     )
 
@@ -252,7 +257,9 @@ def _dots(scores: Sequence[float]) -> str:
 
 def _axis(zoom: float) -> str:
     """The line of scores, its ticks and numbers."""
-    marks = (-100, -50, 0, 50, 100) if zoom == 1 else range(-3, 4)
+    most = LIMIT / zoom
+    step = next(step for step in STEPS if most / step < MANY + 1)
+    marks = range(-int(most / step) * step, int(most) + 1, step)
     places = {score: _across(score * zoom) for score in marks}
     return _line(f"M0 {HIGH}H{WIDE}") + "".join(
         _line(f"M{x:.1f} {HIGH}v6") + text(x, UNDER, written(score, 0), "middle", f' fill="{GREY}"')

@@ -9,9 +9,10 @@ const FEW = 7; // are set larger, with every number
 const NOUGHT = 0.005; // less reads 0.00
 const [LETTER, GAP] = [7.4, 14]; // px, of a word under the arcs
 const [LOW, HIGH] = [40, 184]; // px above the words, at least and at most
-const [LEG, SIDE] = [8, 14]; // px that an arc goes straight up, and from the arrowhead to what ends beside it
-const BESIDE = 18; // px from a loop's middle to its number
-const [MARGIN, WIDE] = [8, 34]; // px left and right of the words, for loops and their numbers
+const LEG = 8; // px that an arc goes straight up, and that it ends above its word, in the arrowhead
+const PALE = 0.1; // less has no number, and stands back
+const BESIDE = 24; // px from a word's middle to its loop's number
+const [MARGIN, WIDE] = [8, 44]; // px left and right of the words, for loops and their numbers
 const ABOVE = 16; // px over the arcs, for the largest weight
 const MOST = 1.8; // times its size, in a place that is wider
 
@@ -24,17 +25,11 @@ export function inLine(words) {
 /** How high an arc is, above words at this height. */
 const rise = (start, end, base) => Math.min(Math.abs(end - start) / 2, base - LEG) + LEG;
 
-/** The arc from one place to another, or the loop from a place to itself, above words at this height; or down to an arrowhead. */
-export function arc(start, end, base, hasHead = false) {
-  if (start === end) return `M${start} ${base}C${start - 38} ${base - 52} ${start + 38} ${base - 52} ${start} ${base}`;
+/** The arc from one place down to an arrowhead over another, or the loop from a place to itself, on its right; above words at this height. */
+export function arc(start, end, base) {
+  if (start === end) return `M${start} ${base}C${start + 20} ${base - 38} ${start + 40} ${base - 6} ${start} ${base}`;
   const [across, high] = [Math.abs(end - start) / 2, rise(start, end, base) - LEG];
-  return `M${start} ${base}v${-LEG}A${across} ${high} 0 0 ${end > start ? 1 : 0} ${end} ${base - LEG}v${hasHead ? 0 : LEG}`;
-}
-
-/** On which side of the largest weight's arrowhead another arc ends, −1 or 1: where it crosses no other that comes from its side. */
-export function side(row, key, most) {
-  const from = Math.sign(key - row);
-  return from === Math.sign(most - row) && Math.abs(key - row) > Math.abs(most - row) ? -from : from;
+  return `M${start} ${base}v${-LEG}A${across} ${high} 0 0 ${end > start ? 1 : 0} ${end} ${base - LEG}`;
 }
 
 /** The sentence with arcs above it; a word is chosen by arrow key or click. */
@@ -46,7 +41,7 @@ function arches({ words, names, onChoose, onHover }) {
   const weights = middles.map(() => []);
   const paths = middles.map(() => drawn("path"));
   const [most, own] = ["most", "own"].map((name) => drawn("text", { class: name }));
-  const head = drawn("polygon", { class: "head" }); // of the largest weight's arc
+  const head = drawn("polygon", { class: "head" }); // where all arcs end
   const nodes = words.map((word, n) => {
     const node = drawn("g", { class: "word", role: "option", tabindex: -1, "aria-label": names[n] },
       drawn("text", { x: middles[n], y: base + 18 }, word));
@@ -78,17 +73,18 @@ function arches({ words, names, onChoose, onHover }) {
       paths.forEach((path, m) => {
         path.style.display = shares[m] < NOUGHT ? "none" : "";
         path.setAttribute("stroke-width", 0.5 + 6 * shares[m]);
-        path.setAttribute("d", arc(middles[m], m === key || m === row ? x : x + SIDE * side(row, m, key), base, m === key));
+        path.setAttribute("d", arc(middles[m], x, base));
+        path.style.opacity = shares[m] < PALE && m !== key && m !== row ? 0.5 : 1;
       });
       head.setAttribute("points", `${x - 8},${base - 12} ${x + 8},${base - 12} ${x},${base}`);
-      head.style.display = key === row || weight < NOUGHT ? "none" : "";
+      head.style.display = shares.every((share, m) => m === row || share < NOUGHT) ? "none" : "";
       const write = (text, x, y, share) => {
         text.setAttribute("x", x);
         text.setAttribute("y", y);
         setText(text, share < FAINT ? "" : share.toFixed(2));
       };
       write(most, (x + middles[key]) / 2, base - rise(middles[key], x, base) - 6, key === row ? 0 : weight);
-      write(own, x + BESIDE, base - 20, shares[row]);
+      write(own, x + BESIDE, base - 12, shares[row]);
     },
     mark: (row) => nodes.forEach((node, n) => {
       node.setAttribute("tabindex", n === row ? 0 : -1);

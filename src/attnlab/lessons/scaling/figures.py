@@ -122,22 +122,24 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
         at = divmod(int(abs(matrix).argmax()), count)
         place.text(*at[::-1], f"{matrix[at]:.2f}", ha="center", va="center", gid=CELL)
         ink_cells(place, image)
-        most.append(f"{steepest:.2f}")
+        most.append(steepest)
         words.append(
             f"{way}: the largest weight is {p[best]:.2f}, on {tokens[best]}, and the steepest "
             f"slope {steepest:.2g}"
         )
     axes[0, 0].text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
     top = [max(as_array(weights)) for weights, _ in panels.values()]
+    surest, steep = int(np.argmax(top)), int(np.argmax(most))
+    beside = f"; at {top[steep]:.2f}, by {most[steep]:.2f}" * (steep != surest)
     return Picture(
         figure,
         f"For one query, {len(panels)} rows of weights as bars, and below each the heatmap of "
         f"softmax's Jacobian. {'; '.join(words)}.",
-        f"At weight {max(top):.2f}, softmax hardly answers a nudge: slopes up to "
-        f"{most[int(np.argmax(top))]}\n"
+        f"At weight {top[surest]:.2f}, a weight moves by {most[surest]:.2f} of a nudge at most"
+        f"{beside}\n"
         "A row: a word's weight. A column: the score that is nudged. Orange: the weight rises. "
         "Blue: it falls."
-        if max(top) > 0.95
+        if top[surest] > 0.95
         else "",
     )
 

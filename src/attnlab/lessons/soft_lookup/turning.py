@@ -16,7 +16,9 @@ LENGTH = math.hypot(1, 2)  # of the lesson's question, (1, 2)
 HIGH = 250
 MIDDLE, UNIT = (96, 112), 34  # of the shelf; px for an entry of 1
 DOWN = (2, 1, 0, 3)  # books from the top, in the names' column and in the answer: no flows cross
-NAMED, LINES = 262, (48, 96, 148, 196)  # end of the column, and heights in it
+# End of the names' column, and heights in it: at the tips of the keys that point there.
+NAMED, LINES = 246, (36, 78, 146, 190)
+TIPS = {2: (62, 30), 3: (40, 172)}  # where the others are named once more
 FAR, BENDS = 34, 12  # of the angle's arc from the middle; of how many lines a bend is made
 BESIDE, WIDE = 72, 35  # of its degrees from the middle, and how many have room for their number
 MOUTH, HAIR = 6, 1  # of a flow where it leaves its book, at most; what of it is always seen
@@ -46,6 +48,9 @@ def _frame(angle: float) -> Frame:
     most = max(range(len(BOOKS)), key=lambda m: shares[m])
     books = [_book(m, shares) for m in range(len(BOOKS))]
     parts = [part for each in zip(*books, strict=True) for part in each]  # no flow over a name
+    parts += [
+        word(f"tip {BOOKS[m]}", *at, BOOKS[m], SERIES[m], size=SMALL) for m, at in TIPS.items()
+    ]
     parts += [
         _angle(most, angle),
         _degrees(most, angle),
