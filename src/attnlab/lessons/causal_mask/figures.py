@@ -131,7 +131,7 @@ def losses(
         trained: for each text and model, its parameters, which are not shown, and its losses.
         best: the honest best for each text.
     """
-    figure, axes = new_figure(columns=len(trained), width=10.6, height=3.7, sharey=True)
+    figure, axes = new_figure(columns=len(trained), width=10.3, height=3.7, sharey=True)
     models = next(iter(trained.values()))
     cheats = [
         name
