@@ -183,7 +183,7 @@ def test_lesson_06s_guesses_are_those_of_six_passes_and_of_one_and_right_if_the_
     assert [each["one count"] for each in texts] == [*map(str, PASSES), "1", "1"]
     assert [each.get("six count") for each in texts] == [None] * 5 + ["6"]
     assert [each.get("right") for each in texts] == [None, *["right?"] * 3, None, None]
-    heads = [frames[-1][key] for key in ("one count", "equal", "six count")]  # 1 = 6
+    heads = [frames[-1][key] for key in ("one count", "equal 1", "six count")]
     assert [float(head["x"]) for head in heads] == sorted(float(head["x"]) for head in heads)
     assert [each.get("copy") for each in texts] == [None] * 4 + ["could copy", None]
 
@@ -534,7 +534,7 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
     assert best[CROSSING[0]] > best[CROSSING[1]]
     own, told = {*best.items()}, (1, ASKED.index("habe"))
     two = {told, (1, best[1])}
-    expected = [{*()}, {(1, m) for m in EVERY}, two, two | {(4, best[4])}, own | two, own, own]
+    expected = [{*()}, {(1, m) for m in EVERY}, two, two | {(4, best[4])}, *[own | two] * 3]
     for at, (frame, pairs) in enumerate(zip(frames, expected, strict=True)):
         room = FULL if at < 5 else ABOVE
         lines = {key: look for key, look in frame.items() if key[0].isdigit()}
@@ -551,7 +551,7 @@ def test_lesson_08s_lines_are_as_thick_as_weights_also_if_all_german_words_move(
             leaves, arrives = ends(look)
             assert frame[f"asked {key[5:]}"]["x"] == pytest.approx(arrives, abs=0.05)
             assert arrives == pytest.approx(room.places[order.index(m)], abs=0.05)
-            assert abs(leaves - room.to[n]) < (12 if n == 1 and at < 5 else 0.1)
+            assert abs(leaves - room.to[n]) < (12 if n == 1 else 0.1)
             value = frame[f"value {key}"]
             assert (value["d"], value["stroke"]) == (look["d"], look["stroke"])
             assert value["stroke-dashoffset"] == (-99.9 if at == 1 else 0)  # of 100, from its key
@@ -1202,21 +1202,6 @@ def test_lesson_14s_squares_are_texts_and_filled_if_continued_with_what_followed
                     (others[row], others[column]) for column, row in places.round().astype(int)
                 ]
                 assert (len(drawn), {*drawn}) == (len(pairs), pairs)
-    wrote = {
-        (text[1], text[2]): at.word for text, at in zip(texts, steps, strict=True)
-    }  # all equal
-    mirrored = [((a, b), (b, a)) for a, b in wrote if a < b]
-    assert not any(one in right and other in right for one, other in mirrored)
-    assert sum(wrote[one] == wrote[other] for one, other in mirrored) == 92  # of 105: mostly
-    assert all(others.index(a) < others.index(b) for a, b in right)  # sorted
-    assert (wrote["boy", "king"], wrote["king", "boy"]) == ("boy", "boy")
-    spots = np.array([2 * film.NEAR, film.ALL]) + film.NARROW * np.array([[10, 3], [3, 10]])
-    for n, spot in enumerate(spots + (film.NARROW - 1) / 2):
-        outline = last[f"pair {n}"]
-        middles = [float(outline[at]) + float(outline["width"]) / 2 for at in "xy"]
-        assert middles == pytest.approx(spot, abs=0.1)
-        assert np.abs(points(last["mirror"])[n] - spot).max() < film.NARROW  # at its corner
-    assert [others[at] for at in (3, 10)] == ["boy", "king"]
     assert counts == [210, 210, 45]
     said = texts_of("14-real-model", -1)
     assert [said[f"way {n}"] for n in range(3)] == ["as trained", "half blurred", "all equal"]
@@ -1237,8 +1222,7 @@ def test_lesson_14s_squares_are_texts_and_filled_if_continued_with_what_followed
     assert "210 texts" in told[-2]
     assert told[-2].endswith("As trained, all get the word that followed.")
     assert told[-1] == (
-        "All equal, a text and its mirror mostly get one answer, and are never both right. Words "
-        "are sorted to show it."
+        "Half way to equal, all 210 texts still get the word that followed. All equal, 45 do."
     )
     for n, shape, name in ((0, "lit 0", "right: the word that followed"), (2, "all 2", "wrong")):
         square = last[f"square {n}"]

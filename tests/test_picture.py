@@ -438,9 +438,9 @@ def test_the_steepest_slope_stands_in_its_cell_and_rows_are_named_once() -> None
 def test_a_sure_row_is_told_by_the_most_that_a_nudge_moves_beside_the_steepest() -> None:
     rows = {name: np.array([1 - rest, rest]) for name, rest in (("even", 0.4), ("sure", 0.01))}
     panels = {way: (p, np.diag(p) - np.outer(p, p)) for way, p in rows.items()}
-    surest = "At weight 0.99 a nudge moves it by 0.01 at most"
+    surest = "At weight 0.99 all slopes are 0.01 at most"
     told = figures.scaling.jacobians(panels, "ab").title.splitlines()[0]
-    assert told == f"{surest}, at 0.60 by 0.24"
+    assert told == f"{surest}, at 0.60 up to 0.24"
     alone = figures.scaling.jacobians({"sure": panels["sure"]}, "ab").title.splitlines()[0]
     assert alone == surest
     even = dict.fromkeys("xy", panels["even"])

@@ -17,7 +17,7 @@ LEFT, STEP = 48, 40  # where rows begin; how wide a word's place is
 PLACES = [LEFT + STEP * (n + 0.5) for n in range(len(TEXT))]
 EDGE = LEFT + STEP * len(TEXT)  # where rows end
 ONE, SIX, NEXT = 343, 410, 366  # where guesses begin; of one pass each, or what could be copied
-EQUAL, TICK = 388, 468  # middles of what stands between both counts, and of signs
+EQUAL, TICK = 388, 468  # middles of what stands between both guesses, and of signs
 LETTERS, NAME, LARGE = 20, 30, 40  # sizes of words
 SEEN, CLOTH, COPIED, DARK = 0.1, 0.14, 0.3, 0.4  # seen; still to come; copied; of weight 1
 SIGNS = {  # by whether a guess is right
@@ -114,7 +114,7 @@ def _equal() -> list[Part]:
     return [
         *_count(1, "one", ONE),
         *_count(LAST, "six", SIX),
-        word("equal", EQUAL, COUNT - 4, "=", size=34, weight=700),
+        *(word(f"equal {row}", EQUAL, _line(row), "=", GREY, size=SMALL) for row in ROWS),
     ]
 
 

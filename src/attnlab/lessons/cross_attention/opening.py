@@ -62,12 +62,12 @@ def opening() -> Film:
     own = {n: [m] for n, m in enumerate(best)}
     both = reads | {YESTERDAY: own[YESTERDAY]}
     found = own | reads
-    crossed = {n: own[n] for n in sorted(own, key=(fits, READ).count)}  # these two in front
+    crossed = {n: found[n] for n in sorted(found, key=(fits, READ).count)}  # these two in front
     names = ("German", ABOVE.top), ("English", ABOVE.low), ("German", BELOW.top - 21)
     pair = [
-        *_lines(own, ABOVE),
-        *_words(own, ABOVE),
-        *_german(own, BELOW),
+        *_lines(found, ABOVE),
+        *_words(found, ABOVE),
+        *_german(found, BELOW),
         *(
             word(f"name at {y}", WIDE, y, name, GREY, "end", SMALL)
             for name, y in (*names, ("reversed", BELOW.top))

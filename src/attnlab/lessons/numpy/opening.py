@@ -17,7 +17,7 @@ from attnlab.figures.palette import BLUE, GREEN, GROUND, ORANGE
 
 # The lesson's, worked by hand there.
 Q = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
-K = np.array([[2, 2, 0, 0], [2, 0, 0, 4], [-2, 2, 2, 0]])
+K = np.array([[2, 2, 0, 0], [2, 0, 0, 4], [0, 2, 2, 0]])
 PRODUCTS = np.einsum("nk,mk->knm", Q, K)
 S = np.einsum("nk,mk->nm", Q, K)
 WORKED = (0, 0)  # of S: the cell whose products are written

@@ -130,12 +130,12 @@ def jacobians(panels: Mapping[str, tuple[Numbers, Numbers]], tokens: Sequence[st
     axes[0, 0].text(-0.6, -0.85, "weights", color=QUIET, ha="right", va="bottom")
     top = [max(as_array(weights)) for weights, _ in panels.values()]
     surest, steep = int(np.argmax(top)), int(np.argmax(most))
-    beside = f", at {top[steep]:.2f} by {most[steep]:.2f}" * (steep != surest)
+    beside = f", at {top[steep]:.2f} up to {most[steep]:.2f}" * (steep != surest)
     return Picture(
         figure,
         f"For one query, {len(panels)} rows of weights as bars, and below each the heatmap of "
         f"softmax's Jacobian. {'; '.join(words)}.",
-        f"At weight {top[surest]:.2f} a nudge moves it by {most[surest]:.2f} at most"
+        f"At weight {top[surest]:.2f} all slopes are {most[surest]:.2f} at most"
         f"{beside}\n"
         "A row: a word's weight. A column: the score that is nudged. Orange: the weight rises. "
         "Blue: it falls."
