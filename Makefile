@@ -100,7 +100,8 @@ sync: $(READY) ## bring each lesson's .py and .ipynb into step, the newer one wi
 
 outputs: known sync ## run the solutions, store their outputs and record their figures; LESSON=06-causal-mask: its own
 	ATTNLAB_RECORDINGS=$(CURDIR)/docs/recordings $(BIN)/jupyter nbconvert --to notebook --execute --inplace \
-		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.timeout=120 solutions/$(or $(LESSON),*)/*.ipynb
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.coalesce_streams=True \
+		--ExecutePreprocessor.timeout=120 solutions/$(or $(LESSON),*)/*.ipynb
 	$(BIN)/python -m attnlab.figures.live.stored solutions/$(or $(LESSON),*)/*.ipynb
 	$(BIN)/jupytext --quiet --sync solutions/$(or $(LESSON),*)/*.ipynb
 
