@@ -134,16 +134,20 @@ def _trade(beside: Mapping[int, tuple[Row, Row]]) -> tuple[str, bool]:
     if most not in full:
         return "", False
     mine, other = full[most]
-    time, memory = (getattr(mine, of) / getattr(other, of) for of in AXES)
-    lost, won = _won_and_lost(*full[most])
+    time, memory = _ratios(mine, other)
+    lost, won = _in_times(time, memory)
     told = f"{mine.name}: {lost} than {other.name}, {won}\nAt {most:,} tokens."
     if least < most:
-        told += f" At {least:,}: {', '.join(_won_and_lost(*full[least]))}."
+        told += f" At {least:,}: {', '.join(_in_times(*_ratios(*full[least])))}."
     return told[0].upper() + told[1:], time > 1 > memory or time < 1 < memory
 
 
-def _won_and_lost(mine: Row, other: Row) -> tuple[str, str]:
+def _ratios(mine: Row, other: Row) -> tuple[float, float]:
     time, memory = (getattr(mine, of) / getattr(other, of) for of in AXES)
+    return time, memory
+
+
+def _in_times(time: float, memory: float) -> tuple[str, str]:
     return _ratio(time, "slower", "faster"), _ratio(memory, "more memory", "less memory")
 
 

@@ -83,9 +83,7 @@ class Chart(NamedTuple):
             f'<g fill="{ORANGE}">{lines(middle, TOP + 12, *words)}</g>'
         )
 
-    def ring(
-        self, n: float, value: float, colour: str = "currentColor", dashed: bool = False
-    ) -> str:
+    def ring(self, n: float, value: float, colour: str = "currentColor") -> str:
         """A ring at a chosen place."""
         x, y = self.across.at(n), self.up.at(value)
         return (
